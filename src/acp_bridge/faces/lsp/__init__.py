@@ -1,0 +1,1 @@
+"""An editor on stdio: our LSP transport, the standard surfaces, the acp/* methods, thread files."""

@@ -1,0 +1,87 @@
+"""The JSON-RPC 2.0 vocabulary: error codes, the error both sides raise, an incoming answer.
+
+Source: JSON-RPC 2.0 section 5.1; ACP adds -32000 and -32002 and -32800, LSP -32800, -32801 and -32803.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+AUTH_REQUIRED = -32000
+NOT_FOUND = -32002
+REQUEST_CANCELLED = -32800
+CONTENT_MODIFIED = -32801
+REQUEST_FAILED = -32803
+
+Id = int | str | float | None
+
+
+class RpcError(Exception):
+    """A JSON-RPC error object, raised by whoever asked and answered by whoever was asked."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def as_object(self) -> dict[str, Any]:
+        """The wire form: `{code, message, data?}`."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            error["data"] = self.data
+        return error
+
+
+class ConnectionClosed(Exception):
+    """The peer's stream ended while a call was pending; `reason` says how it ended."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a call came back with: `result` (raw JSON, decode what you act on) or `error`."""
+
+    result: msgspec.Raw | None = None
+    error: RpcError | ConnectionClosed | None = None
+
+    def value(self) -> Any:
+        """The decoded result; raises the error instead if there is one."""
+        if self.error is not None:
+            raise self.error
+        return loads(self.result) if self.result is not None else None
+
+
+def loads(data: bytes | msgspec.Raw) -> Any:
+    """Decode JSON, also what msgspec refuses and stdlib json takes (lone surrogates, NaN).
+
+    Raises ValueError (of which msgspec.DecodeError is one) or RecursionError.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        import json
+
+        return json.loads(bytes(data).decode("utf-8", "replace"))
+
+
+def dumps(value: Any) -> bytes:
+    """Encode to compact UTF-8 JSON; a lone surrogate in a string becomes U+FFFD."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        import json
+
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
