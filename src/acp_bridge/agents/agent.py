@@ -110,7 +110,8 @@ class Client(Protocol):
         ...
 
     def wire(self, direction: str, raw: bytes) -> None:
-        """One raw message ("in", "out", "noise", "stderr") for the trace; only called while `tracing`."""
+        """One raw line for log and trace: "stderr" and "noise" always, "in" and "out" only while `tracing`.
+        "in" comes before the events that the line makes; while tracing, chunks are not merged."""
         ...
 
     @property
