@@ -109,6 +109,7 @@ class AgentServer(_Part):
     default_mode: str = ""
     default_model: str = ""
     default_config_options: dict[str, str | bool] = Field(default_factory=dict)
+    install_hint: str = ""
     source: Source = "shipped"
     file: str = ""
 
