@@ -77,11 +77,27 @@ def loads(data: bytes | msgspec.Raw) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """Encode to compact UTF-8 JSON; a lone surrogate in a string becomes U+FFFD."""
+    """Encode to compact UTF-8 JSON; a lone surrogate in a string becomes U+FFFD, NaN becomes null.
+
+    Raises TypeError for what is no JSON value, RecursionError for what is too deep or contains itself.
+    """
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        import json
+        return msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value, enc_hook=_decode_raw)))
 
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+def _decode_raw(value: Any) -> Any:
+    if isinstance(value, msgspec.Raw):
+        return loads(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in value]
+    return value

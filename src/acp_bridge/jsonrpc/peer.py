@@ -1,72 +1,532 @@
 """The bidirectional peer: ids, order, cancellation, failure. Sans-I/O (see module `framing`).
 
+    state    input                                output
+    open     every message is handled             everything is sent
+    ended    none comes; a new request fails at   answers and notifications are still sent
+             once with ConnectionClosed           (`eof(…, answers=True)`: only their input ended)
+    closed   none comes; likewise                 dropped; incoming requests count as answered
+
 Guarantees
 - Everything is delivered to the handler in wire order, synchronously, within `receive`.
 - An answer runs its `on_answer` callback in that same order, so a prompt's answer is seen after every
-  notification that preceded it on the wire.
-- Every incoming request is answered exactly once; a handler that raises answers -32603.
-- Whatever is not a message goes to `on_noise` and costs nothing but itself.
+  notification that preceded it on the wire. Each runs once: with the answer, or with why there is none.
+- Every incoming request is answered exactly once; a handler that raises answers -32603. A cancelled one is
+  still the handler's to answer. The id goes back as it came, whatever JSON type it has.
+- The two sides' ids never mix. An answer is matched by type and value, then by text ("1" for 1).
+- A batch is handled in its order; its answers leave together as one array. We never send batches.
+- Whatever is not a message goes to `on_noise` and costs nothing but itself. Invalid UTF-8 and lone surrogates
+  become U+FFFD, so every body and every Raw handed out is valid UTF-8 that msgspec decodes.
+- All that is written while one read is handled leaves as one write at its end (`corked` does it elsewhere).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
 
 import msgspec
+from msgspec import Raw
 
+from acp_bridge.jsonrpc import messages
 from acp_bridge.jsonrpc.framing import Framing
-from acp_bridge.jsonrpc.messages import Answer, Id
+from acp_bridge.jsonrpc.messages import Answer, ConnectionClosed, Id, RpcError, dumps, loads
+from acp_bridge.jsonrpc.utf8 import valid_utf8
+
+ACP_CANCEL = ("$/cancel_request", "requestId")
+LSP_CANCEL = ("$/cancelRequest", "id")
+
+NO_PARAMS = Raw(b"{}")
+"""What a message without `params` is delivered with (this very object)."""
+
+_log = logging.getLogger(__name__)
+_ABSENT = Raw()
+_NULL = b"null"
+_WHITESPACE = b" \t\r\n"
+_BOM = b"\xef\xbb\xbf"
+_HEAD = re.compile(
+    rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"[^"]*"\s*,\s*)?'
+    rb'"id"\s*:\s*(-?\d{1,19}|"[^"\\]{0,200}")\s*,\s*"(method|result|error)"\s*:'
+)
+"""The head of a message whose rest cannot be read: enough to tell whom it concerns."""
+_NUMBER = re.compile(r"-?[0-9]{1,19}")
+
+T = TypeVar("T")
 
 
-class IncomingCall(Protocol):
-    """A request the other side made of us."""
+class _Envelope(msgspec.Struct, gc=False):
+    method: str | None = None
+    id: Raw = _ABSENT
+    params: Raw = NO_PARAMS
+    result: Raw = _ABSENT
+    error: Raw = _ABSENT
 
-    id: Id
-    method: str
-    params: msgspec.Raw
 
-    def answer(self, result: Any) -> bool:
-        """Send the result (any JSON value or msgspec.Raw); False if it was already answered."""
-        ...
-
-    def fail(self, code: int, message: str, data: Any = None) -> bool:
-        """Send an error; False if it was already answered."""
-        ...
-
-    def on_cancel(self, callback: Callable[[], None]) -> None:
-        """Run `callback` when the other side cancels this request (at once if it already has)."""
-        ...
+_decode = msgspec.json.Decoder(_Envelope).decode
+_decode_array = msgspec.json.Decoder(list[Raw]).decode
 
 
 class Handler(Protocol):
     """What a peer tells its owner. All four run synchronously and must not block."""
 
     def on_request(self, call: IncomingCall) -> None: ...
-    def on_notification(self, method: str, params: msgspec.Raw) -> None: ...
+    def on_notification(self, method: str, params: Raw) -> None: ...
     def on_noise(self, reason: str, data: bytes) -> None: ...
     def on_read_end(self) -> None:
         """Everything one read delivered has been handled: the moment to flush."""
         ...
 
 
-class PeerApi(Protocol):
-    """The surface other floors use (implemented by `Peer`)."""
+class IncomingCall:
+    """A request the other side made of us; `params` is NO_PARAMS where it sent none."""
 
-    def receive(self, data: bytes) -> None: ...
-    def eof(self, reason: str) -> None:
-        """The stream ended: deliver a half line as noise or message, fail every pending call with
-        ConnectionClosed(reason), mark incoming requests as answered."""
-        ...
+    __slots__ = ("_cancelled", "_on_cancel", "_reply", "id", "method", "params")
 
-    def notify(self, method: str, params: Any) -> None: ...
-    def request(self, method: str, params: Any, on_answer: Callable[[Answer], None]) -> Id: ...
-    async def call(self, method: str, params: Any) -> Any:
+    def __init__(self, call_id: Id, method: str, params: Raw, reply: Callable[[bytes], None]) -> None:
+        self.id = call_id
+        self.method = method
+        self.params = params
+        self._reply: Callable[[bytes], None] | None = reply
+        self._on_cancel: list[Callable[[], None]] = []
+        self._cancelled = False
+
+    @property
+    def answered(self) -> bool:
+        """True once an answer was sent or can no longer be sent."""
+        return self._reply is None
+
+    @property
+    def cancelled(self) -> bool:
+        """True once the other side took the request back (it still waits for an answer)."""
+        return self._cancelled
+
+    def answer(self, result: Any) -> bool:
+        """Send the result (any JSON value or msgspec.Raw); False if it was already answered.
+
+        A result that is no JSON value is answered with -32603 instead.
+        """
+        if self._reply is None:
+            return False
+        try:
+            body = dumps(result)
+        except (TypeError, ValueError, RecursionError):
+            _log.exception("the result of %s is no JSON value", self.method)
+            return self.fail(messages.INTERNAL_ERROR, f"The result of {self.method} could not be encoded.")
+        return self._send(b'"result":%b' % (body or _NULL))
+
+    def fail(self, code: int, message: str, data: Any = None) -> bool:
+        """Send an error; False if it was already answered. `data` that is no JSON value is left out."""
+        return self._reply is not None and self._send(_error_member(RpcError(code, message, data)))
+
+    def on_cancel(self, callback: Callable[[], None]) -> None:
+        """Run `callback` when the other side cancels this request (at once if it already has)."""
+        if self._cancelled:
+            callback()
+        else:
+            self._on_cancel.append(callback)
+
+    def _send(self, member: bytes) -> bool:
+        reply, self._reply = self._reply, None
+        if reply is None:
+            return False
+        reply(member)
+        return True
+
+    def _cancel(self) -> None:
+        if self._cancelled or self.answered:
+            return
+        self._cancelled = True
+        callbacks, self._on_cancel = self._on_cancel, []
+        for callback in callbacks:
+            callback()
+
+    def _abandon(self) -> None:
+        self._reply = None
+
+
+class _Batch:
+    """The answers a batch still owes; they leave together once the last is there."""
+
+    __slots__ = ("_send", "answers", "open")
+
+    def __init__(self, send: Callable[[bytes], None]) -> None:
+        self._send = send
+        self.answers: list[bytes] = []
+        self.open = 1
+
+    def reply(self, body: bytes) -> None:
+        self.answers.append(body)
+        self.done()
+
+    def done(self) -> None:
+        self.open -= 1
+        if not self.open and self.answers:
+            self._send(b"[%b]" % b",".join(self.answers))
+
+
+class Peer:
+    """One end of a JSON-RPC connection. Feed it with `receive` and `eof`; it writes framed bytes to `write`.
+
+    `jsonrpc_member=False` leaves `"jsonrpc":"2.0"` out of what is sent (Codex). `cancel` is the notification
+    that takes a request back and the name of its id parameter, in both directions. `intercept` sees each body
+    before it is decoded and returns True if it consumed it: the hot path of a codec. `answer_malformed`
+    answers what cannot be read with -32700 or -32600 and id null, as JSON-RPC 2.0 section 5 asks of a server;
+    leave it off towards an agent, which may print anything. An empty or odd batch is always answered.
+    """
+
+    def __init__(
+        self,
+        framing: Framing,
+        write: Callable[[bytes], None],
+        handler: Handler,
+        *,
+        jsonrpc_member: bool = True,
+        cancel: tuple[str, str] = ACP_CANCEL,
+        intercept: Callable[[bytes], bool] | None = None,
+        answer_malformed: bool = False,
+    ) -> None:
+        self._framing = framing
+        self._write = write
+        self._handler = handler
+        self._start = b'{"jsonrpc":"2.0",' if jsonrpc_member else b"{"
+        self._cancel_method, self._cancel_key = cancel
+        self._intercept = intercept
+        self._answer_malformed = answer_malformed
+        self._pending: dict[int | str, Callable[[Answer], None]] = {}
+        self._incoming: dict[int | str, IncomingCall] = {}
+        self._last_id = 0
+        self._ended = ""
+        self._closed = False
+        self._corks = 0
+        self._corked: list[bytes] = []
+
+    def receive(self, data: bytes) -> None:
+        """Handle what one read delivered: all messages it completes, then `on_read_end`."""
+        if self._ended:
+            return
+        with self.corked():
+            for body in self._framing.feed(data):
+                self._body(body)
+            self._report_junk()
+            self._guarded(self._handler.on_read_end)
+
+    def eof(self, reason: str, *, answers: bool = False) -> None:
+        """The stream ended: a half line is delivered as message or noise, every pending call fails with
+        ConnectionClosed(reason). Incoming requests count as answered, unless `answers` says that the other
+        side may still listen."""
+        if self._ended:
+            return
+        self._ended = reason or "the connection was closed"
+        with self.corked():
+            rest = self._framing.eof()
+            if rest:
+                self._body(rest)
+            self._report_junk()
+            self._fail_pending()
+            if not answers:
+                self._close()
+            self._guarded(self._handler.on_read_end)
+
+    def notify(self, method: str, params: Any = None) -> None:
+        """Send a notification; `params` None (or an empty Raw) sends none. Raises TypeError for what is no
+        JSON value."""
+        self._send(b'%b"method":%b%b}' % (self._start, dumps(method), _params_member(params)))
+
+    def request(self, method: str, params: Any, on_answer: Callable[[Answer], None]) -> Id:
+        """Send a request; `on_answer` runs once, in wire order (at once if the connection is over).
+
+        Raises TypeError for params that are no JSON value; nothing is sent then.
+        """
+        body = b'"method":%b%b}' % (dumps(method), _params_member(params))
+        self._last_id = request_id = self._last_id + 1
+        if self._ended:
+            on_answer(Answer(error=ConnectionClosed(self._ended)))
+            return request_id
+        self._pending[request_id] = on_answer
+        self._send(b'%b"id":%d,%b' % (self._start, request_id, body))
+        return request_id
+
+    async def call(self, method: str, params: Any = None) -> Any:
         """`request` as a coroutine: the decoded result, or raises RpcError / ConnectionClosed. Cancelling
-        the awaiting task sends the protocol's cancel notification and drops the answer."""
-        ...
+        the awaiting task sends the protocol's cancel notification and drops the answer.
 
-    def cancel(self, request_id: Id) -> None: ...
+        The awaiting task wakes after the whole read was handled: where order counts, use `request`.
+        """
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+        def arrived(answer: Answer) -> None:
+            if not future.done():
+                future.set_result(answer)
+
+        request_id = self.request(method, params, arrived)
+        try:
+            answer = await future
+        except asyncio.CancelledError:
+            self.cancel(request_id)
+            raise
+        return answer.value()
+
+    def cancel(self, request_id: Id) -> None:
+        """Take one of our requests back. Its answer still comes (an error -32800 as a rule); nothing is
+        sent if it is already there."""
+        if request_id in self._pending:
+            self.notify(self._cancel_method, {self._cancel_key: request_id})
+
+    @contextmanager
+    def corked(self) -> Iterator[None]:
+        """Whatever is sent inside leaves as one write at the end."""
+        self._corks += 1
+        try:
+            yield
+        finally:
+            self._corks -= 1
+            if not self._corks and self._corked:
+                parts, self._corked = self._corked, []
+                self._write(parts[0] if len(parts) == 1 else b"".join(parts))
+
+    def _send(self, body: bytes) -> None:
+        if self._closed:
+            return
+        if self._corks:
+            self._corked.append(self._framing.frame(body))
+        else:
+            self._write(self._framing.frame(body))
+
+    def _body(self, body: bytes, batch: _Batch | None = None) -> None:
+        if not body.isascii():
+            body = valid_utf8(body)
+        try:
+            if self._intercept is not None and self._intercept(body):
+                return
+        except Exception:
+            _log.exception("the interceptor failed; the message goes the ordinary way")
+        try:
+            envelope = _decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            self._unusual(body, batch)
+            return
+        self._message(envelope, body, batch)
+
+    def _message(self, envelope: _Envelope, body: bytes, batch: _Batch | None) -> None:
+        method = envelope.method
+        if method is None:
+            self._answer(envelope, body, batch)
+        elif envelope.id is not _ABSENT:
+            self._request(envelope, method, batch)
+        elif method == self._cancel_method:
+            self._cancel_incoming(envelope.params, body)
+        else:
+            try:
+                self._handler.on_notification(method, envelope.params)
+            except Exception:
+                _log.exception("handling %s failed", method)
+
+    def _request(self, envelope: _Envelope, method: str, batch: _Batch | None) -> None:
+        raw_id = bytes(envelope.id)
+        call_id = loads(raw_id)
+        if isinstance(call_id, bool | dict | list):
+            self._refuse(
+                raw_id, messages.INVALID_REQUEST, "A request id is a string, a number or null.", batch
+            )
+            return
+        key = _key(call_id)
+        send = self._send if batch is None else batch.reply
+        if batch is not None:
+            batch.open += 1
+
+        def reply(member: bytes) -> None:
+            if self._incoming.get(key) is call:
+                del self._incoming[key]
+            send(b'%b"id":%b,%b}' % (self._start, raw_id, member))
+
+        call = IncomingCall(call_id, method, envelope.params, reply)
+        self._incoming[key] = call
+        try:
+            self._handler.on_request(call)
+        except RpcError as error:
+            call.fail(error.code, error.message, error.data)
+        except Exception:
+            _log.exception("handling %s failed", method)
+            call.fail(messages.INTERNAL_ERROR, f"Internal error while handling {method}.")
+
+    def _answer(self, envelope: _Envelope, body: bytes, batch: _Batch | None) -> None:
+        if envelope.id is _ABSENT:
+            self._invalid("neither a request nor an answer", body, batch)
+            return
+        failed = envelope.error is not _ABSENT and bytes(envelope.error) != _NULL
+        on_answer = _take(self._pending, loads(envelope.id))
+        if on_answer is None:
+            self._handler_noise("an answer to no pending request", body)
+        elif failed:
+            self._guarded(on_answer, Answer(error=_error_of(envelope.error)))
+        else:
+            # A JavaScript agent drops `result: undefined` when it encodes: that is the answer null.
+            result = Raw(_NULL) if envelope.result is _ABSENT else envelope.result
+            self._guarded(on_answer, Answer(result=result))
+
+    def _cancel_incoming(self, params: Raw, body: bytes) -> None:
+        value = loads(params)
+        if not isinstance(value, dict) or self._cancel_key not in value:
+            self._handler_noise(f"{self._cancel_method} without {self._cancel_key}", body)
+            return
+        call = _find(self._incoming, value[self._cancel_key])
+        if call is not None:
+            self._guarded(call._cancel)
+
+    def _unusual(self, body: bytes, batch: _Batch | None) -> None:
+        """What the envelope decoder refuses: no JSON, no object, a batch, text only stdlib json takes."""
+        text = body.removeprefix(_BOM).strip(_WHITESPACE)
+        if not text:
+            return
+        try:
+            value = loads(text)
+            clean = dumps(value)
+        except RecursionError:
+            self._unreadable("nested too deeply", body, batch)
+        except ValueError:
+            self._unreadable("not JSON", body, batch)
+        else:
+            self._odd_value(value, clean, body, batch)
+
+    def _odd_value(self, value: Any, clean: bytes, body: bytes, batch: _Batch | None) -> None:
+        if isinstance(value, list) and batch is None:
+            self._batch(clean, body)
+        elif not isinstance(value, dict):
+            self._invalid("JSON, but no object", body, batch)
+        else:
+            try:
+                envelope = _decode(clean)
+            except msgspec.DecodeError:
+                self._invalid("the method is no string", body, batch, dumps(value.get("id")))
+                return
+            self._message(envelope, body, batch)
+
+    def _batch(self, text: bytes, body: bytes) -> None:
+        elements = [bytes(element) for element in _decode_array(text)]
+        if not elements:
+            self._refuse(_NULL, messages.INVALID_REQUEST, "A batch must not be empty.", None)
+            self._handler_noise("an empty batch", body)
+            return
+        batch = _Batch(self._send)
+        for element in elements:
+            self._body(element, batch)
+        batch.done()
+
+    def _unreadable(self, reason: str, body: bytes, batch: _Batch | None) -> None:
+        head = None if self._ended else _HEAD.match(body[:512])
+        self._handler_noise(reason, body)
+        if head is None:
+            if self._answer_malformed:
+                self._refuse(_NULL, messages.PARSE_ERROR, f"The message cannot be read: {reason}.", batch)
+        elif head[2] == b"method":
+            self._refuse(head[1], messages.PARSE_ERROR, f"The request cannot be read: {reason}.", batch)
+        else:
+            on_answer = _take(self._pending, loads(head[1]))
+            if on_answer is not None:
+                error = RpcError(messages.PARSE_ERROR, f"The answer cannot be read: {reason}.")
+                self._guarded(on_answer, Answer(error=error))
+
+    def _invalid(self, reason: str, body: bytes, batch: _Batch | None, raw_id: bytes = _NULL) -> None:
+        self._handler_noise(reason, body)
+        if batch is not None or self._answer_malformed or raw_id != _NULL:
+            self._refuse(raw_id, messages.INVALID_REQUEST, f"Invalid request: {reason}.", batch)
+
+    def _refuse(self, raw_id: bytes, code: int, message: str, batch: _Batch | None) -> None:
+        body = b'%b"id":%b,%b}' % (self._start, raw_id, _error_member(RpcError(code, message)))
+        if batch is None:
+            self._send(body)
+        else:
+            batch.open += 1
+            batch.reply(body)
+
+    def _fail_pending(self) -> None:
+        pending, self._pending = self._pending, {}
+        for on_answer in pending.values():
+            self._guarded(on_answer, Answer(error=ConnectionClosed(self._ended)))
+
+    def _close(self) -> None:
+        self._closed = True
+        incoming, self._incoming = self._incoming, {}
+        for call in incoming.values():
+            call._abandon()
+
+    def _report_junk(self) -> None:
+        junk = self._framing.junk
+        if junk:
+            self._framing.junk = []
+            for text in junk:
+                self._handler_noise("text between the messages", text)
+
+    def _handler_noise(self, reason: str, data: bytes) -> None:
+        self._guarded(self._handler.on_noise, reason, data)
+
+    def _guarded(self, callback: Callable[..., None], *arguments: Any) -> None:
+        """Run a callback of the owner's; one that raises costs neither the read nor the other callbacks."""
+        try:
+            callback(*arguments)
+        except Exception:
+            _log.exception("a callback of the connection's owner failed")
 
 
-PeerFactory = Callable[[Framing, Callable[[bytes], None], Handler], PeerApi]
+def _params_member(params: Any) -> bytes:
+    body = _NULL if params is None else dumps(params)
+    return b"" if body in (b"", _NULL) else b',"params":%b' % body
+
+
+def _error_member(error: RpcError) -> bytes:
+    try:
+        return b'"error":%b' % dumps(error.as_object())
+    except (TypeError, ValueError, RecursionError):
+        _log.exception("the data of an error is no JSON value")
+        return b'"error":%b' % dumps({"code": error.code, "message": error.message})
+
+
+def _error_of(raw: Raw) -> RpcError:
+    """Read an error member, also one that is no error object."""
+    value = loads(raw)
+    if not isinstance(value, dict):
+        text = value if isinstance(value, str) else bytes(raw).decode()
+        return RpcError(messages.INTERNAL_ERROR, text, value)
+    code = value.get("code")
+    message = value.get("message")
+    if not isinstance(message, str):
+        message = f"error {code}" if message is None else dumps(message).decode()
+    return RpcError(_error_code(code), message, value.get("data"))
+
+
+def _error_code(code: Any) -> int:
+    try:
+        return int(code)
+    except (TypeError, ValueError, OverflowError):
+        return messages.INTERNAL_ERROR
+
+
+def _key(message_id: Any) -> int | str:
+    """One table key an id: text and number stay apart, 1.0 is 1 (as in JSON), null is none of them."""
+    if isinstance(message_id, float) and message_id.is_integer():
+        return int(message_id)
+    return message_id if type(message_id) in (int, str) else f"\0{message_id!r}"
+
+
+def _find(table: dict[int | str, T], message_id: Any) -> T | None:
+    """The entry of an id, else of the id that reads the same."""
+    key = _matching_key(table, message_id)
+    return None if key is None else table[key]
+
+
+def _take(table: dict[int | str, T], message_id: Any) -> T | None:
+    key = _matching_key(table, message_id)
+    return None if key is None else table.pop(key)
+
+
+def _matching_key(table: dict[int | str, T], message_id: Any) -> int | str | None:
+    key = _key(message_id)
+    if key in table:
+        return key
+    if isinstance(key, int):
+        return str(key) if str(key) in table else None
+    number = int(key) if _NUMBER.fullmatch(key) else None
+    return number if number in table else None
