@@ -31,8 +31,9 @@ class AgentProcess(Protocol):
     """One running program under the guard. `transport` is its stdin and stdout."""
 
     transport: Transport
-    pid: int
 
+    @property
+    def pid(self) -> int: ...
     def stderr_tail(self, lines: int = 20) -> list[str]:
         """The newest stderr lines, decoded with replacement, ANSI escapes removed."""
         ...
