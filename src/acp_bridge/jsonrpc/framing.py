@@ -49,7 +49,9 @@ class Ndjson:
             self._tail = bytearray()
         if rest:
             self._tail += rest
-        return [line for line in map(_without_cr, lines) if line and not line.isspace()]
+        if b"\r" in data or (lines and lines[0].endswith(b"\r")):
+            lines = [_without_cr(line) for line in lines]
+        return [line for line in lines if line and not line.isspace()]
 
     def eof(self) -> bytes:
         rest, self._tail = bytes(self._tail), bytearray()

@@ -40,6 +40,26 @@ class RpcError(Exception):
             error["data"] = self.data
         return error
 
+    @classmethod
+    def read(cls, raw: bytes | msgspec.Raw) -> RpcError:
+        """Read an `error` member, also one that is no error object (`data` is then all of it)."""
+        value = loads(raw)
+        if not isinstance(value, dict):
+            text = value if isinstance(value, str) else bytes(raw).decode("utf-8", "replace")
+            return cls(INTERNAL_ERROR, text, value)
+        code = value.get("code")
+        message = value.get("message")
+        if not isinstance(message, str):
+            message = f"error {code}" if message is None else dumps(message).decode()
+        return cls(_code(code), message, value.get("data"))
+
+
+def _code(code: Any) -> int:
+    try:
+        return int(code)
+    except (TypeError, ValueError, OverflowError):
+        return INTERNAL_ERROR
+
 
 class ConnectionClosed(Exception):
     """The peer's stream ended while a call was pending; `reason` says how it ended."""

@@ -26,15 +26,19 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Raw
 
 from acp_bridge.jsonrpc import messages
 from acp_bridge.jsonrpc.framing import Framing
+from acp_bridge.jsonrpc.ids import IdTable
+from acp_bridge.jsonrpc.incoming import Batch, IncomingCall, error_member
 from acp_bridge.jsonrpc.messages import Answer, ConnectionClosed, Id, RpcError, dumps, loads
 from acp_bridge.jsonrpc.utf8 import valid_utf8
+
+__all__ = ["ACP_CANCEL", "LSP_CANCEL", "NO_PARAMS", "Handler", "IncomingCall", "Peer"]
 
 ACP_CANCEL = ("$/cancel_request", "requestId")
 LSP_CANCEL = ("$/cancelRequest", "id")
@@ -52,9 +56,6 @@ _HEAD = re.compile(
     rb'"id"\s*:\s*(-?\d{1,19}|"[^"\\]{0,200}")\s*,\s*"(method|result|error)"\s*:'
 )
 """The head of a message whose rest cannot be read: enough to tell whom it concerns."""
-_NUMBER = re.compile(r"-?[0-9]{1,19}")
-
-T = TypeVar("T")
 
 
 class _Envelope(msgspec.Struct, gc=False):
@@ -78,93 +79,6 @@ class Handler(Protocol):
     def on_read_end(self) -> None:
         """Everything one read delivered has been handled: the moment to flush."""
         ...
-
-
-class IncomingCall:
-    """A request the other side made of us; `params` is NO_PARAMS where it sent none."""
-
-    __slots__ = ("_cancelled", "_on_cancel", "_reply", "id", "method", "params")
-
-    def __init__(self, call_id: Id, method: str, params: Raw, reply: Callable[[bytes], None]) -> None:
-        self.id = call_id
-        self.method = method
-        self.params = params
-        self._reply: Callable[[bytes], None] | None = reply
-        self._on_cancel: list[Callable[[], None]] = []
-        self._cancelled = False
-
-    @property
-    def answered(self) -> bool:
-        """True once an answer was sent or can no longer be sent."""
-        return self._reply is None
-
-    @property
-    def cancelled(self) -> bool:
-        """True once the other side took the request back (it still waits for an answer)."""
-        return self._cancelled
-
-    def answer(self, result: Any) -> bool:
-        """Send the result (any JSON value or msgspec.Raw); False if it was already answered.
-
-        A result that is no JSON value is answered with -32603 instead.
-        """
-        if self._reply is None:
-            return False
-        try:
-            body = dumps(result)
-        except (TypeError, ValueError, RecursionError):
-            _log.exception("the result of %s is no JSON value", self.method)
-            return self.fail(messages.INTERNAL_ERROR, f"The result of {self.method} could not be encoded.")
-        return self._send(b'"result":%b' % (body or _NULL))
-
-    def fail(self, code: int, message: str, data: Any = None) -> bool:
-        """Send an error; False if it was already answered. `data` that is no JSON value is left out."""
-        return self._reply is not None and self._send(_error_member(RpcError(code, message, data)))
-
-    def on_cancel(self, callback: Callable[[], None]) -> None:
-        """Run `callback` when the other side cancels this request (at once if it already has)."""
-        if self._cancelled:
-            callback()
-        else:
-            self._on_cancel.append(callback)
-
-    def _send(self, member: bytes) -> bool:
-        reply, self._reply = self._reply, None
-        if reply is None:
-            return False
-        reply(member)
-        return True
-
-    def _cancel(self) -> None:
-        if self._cancelled or self.answered:
-            return
-        self._cancelled = True
-        callbacks, self._on_cancel = self._on_cancel, []
-        for callback in callbacks:
-            callback()
-
-    def _abandon(self) -> None:
-        self._reply = None
-
-
-class _Batch:
-    """The answers a batch still owes; they leave together once the last is there."""
-
-    __slots__ = ("_send", "answers", "open")
-
-    def __init__(self, send: Callable[[bytes], None]) -> None:
-        self._send = send
-        self.answers: list[bytes] = []
-        self.open = 1
-
-    def reply(self, body: bytes) -> None:
-        self.answers.append(body)
-        self.done()
-
-    def done(self) -> None:
-        self.open -= 1
-        if not self.open and self.answers:
-            self._send(b"[%b]" % b",".join(self.answers))
 
 
 class Peer:
@@ -195,8 +109,8 @@ class Peer:
         self._cancel_method, self._cancel_key = cancel
         self._intercept = intercept
         self._answer_malformed = answer_malformed
-        self._pending: dict[int | str, Callable[[Answer], None]] = {}
-        self._incoming: dict[int | str, IncomingCall] = {}
+        self._pending: IdTable[Callable[[Answer], None]] = IdTable()
+        self._incoming: IdTable[IncomingCall] = IdTable()
         self._last_id = 0
         self._ended = ""
         self._closed = False
@@ -209,6 +123,8 @@ class Peer:
             return
         with self.corked():
             for body in self._framing.feed(data):
+                if self._ended:
+                    return
                 self._body(body)
             self._report_junk()
             self._guarded(self._handler.on_read_end)
@@ -272,7 +188,7 @@ class Peer:
     def cancel(self, request_id: Id) -> None:
         """Take one of our requests back. Its answer still comes (an error -32800 as a rule); nothing is
         sent if it is already there."""
-        if request_id in self._pending:
+        if self._pending.find(request_id) is not None:
             self.notify(self._cancel_method, {self._cancel_key: request_id})
 
     @contextmanager
@@ -295,7 +211,7 @@ class Peer:
         else:
             self._write(self._framing.frame(body))
 
-    def _body(self, body: bytes, batch: _Batch | None = None) -> None:
+    def _body(self, body: bytes, batch: Batch | None = None) -> None:
         if not body.isascii():
             body = valid_utf8(body)
         try:
@@ -310,7 +226,7 @@ class Peer:
             return
         self._message(envelope, body, batch)
 
-    def _message(self, envelope: _Envelope, body: bytes, batch: _Batch | None) -> None:
+    def _message(self, envelope: _Envelope, body: bytes, batch: Batch | None) -> None:
         method = envelope.method
         if method is None:
             self._answer(envelope, body, batch)
@@ -324,7 +240,7 @@ class Peer:
             except Exception:
                 _log.exception("handling %s failed", method)
 
-    def _request(self, envelope: _Envelope, method: str, batch: _Batch | None) -> None:
+    def _request(self, envelope: _Envelope, method: str, batch: Batch | None) -> None:
         raw_id = bytes(envelope.id)
         call_id = loads(raw_id)
         if isinstance(call_id, bool | dict | list):
@@ -332,18 +248,17 @@ class Peer:
                 raw_id, messages.INVALID_REQUEST, "A request id is a string, a number or null.", batch
             )
             return
-        key = _key(call_id)
-        send = self._send if batch is None else batch.reply
+        send = self._send
         if batch is not None:
-            batch.open += 1
+            batch.expect()
+            send = batch.reply
 
         def reply(member: bytes) -> None:
-            if self._incoming.get(key) is call:
-                del self._incoming[key]
+            self._incoming.discard(call_id, call)
             send(b'%b"id":%b,%b}' % (self._start, raw_id, member))
 
         call = IncomingCall(call_id, method, envelope.params, reply)
-        self._incoming[key] = call
+        self._incoming[call_id] = call
         try:
             self._handler.on_request(call)
         except RpcError as error:
@@ -352,16 +267,16 @@ class Peer:
             _log.exception("handling %s failed", method)
             call.fail(messages.INTERNAL_ERROR, f"Internal error while handling {method}.")
 
-    def _answer(self, envelope: _Envelope, body: bytes, batch: _Batch | None) -> None:
+    def _answer(self, envelope: _Envelope, body: bytes, batch: Batch | None) -> None:
         if envelope.id is _ABSENT:
             self._invalid("neither a request nor an answer", body, batch)
             return
         failed = envelope.error is not _ABSENT and bytes(envelope.error) != _NULL
-        on_answer = _take(self._pending, loads(envelope.id))
+        on_answer = self._pending.take(loads(envelope.id))
         if on_answer is None:
             self._handler_noise("an answer to no pending request", body)
         elif failed:
-            self._guarded(on_answer, Answer(error=_error_of(envelope.error)))
+            self._guarded(on_answer, Answer(error=RpcError.read(envelope.error)))
         else:
             # A JavaScript agent drops `result: undefined` when it encodes: that is the answer null.
             result = Raw(_NULL) if envelope.result is _ABSENT else envelope.result
@@ -372,11 +287,11 @@ class Peer:
         if not isinstance(value, dict) or self._cancel_key not in value:
             self._handler_noise(f"{self._cancel_method} without {self._cancel_key}", body)
             return
-        call = _find(self._incoming, value[self._cancel_key])
+        call = self._incoming.find(value[self._cancel_key])
         if call is not None:
-            self._guarded(call._cancel)
+            call.cancel()
 
-    def _unusual(self, body: bytes, batch: _Batch | None) -> None:
+    def _unusual(self, body: bytes, batch: Batch | None) -> None:
         """What the envelope decoder refuses: no JSON, no object, a batch, text only stdlib json takes."""
         text = body.removeprefix(_BOM).strip(_WHITESPACE)
         if not text:
@@ -391,7 +306,7 @@ class Peer:
         else:
             self._odd_value(value, clean, body, batch)
 
-    def _odd_value(self, value: Any, clean: bytes, body: bytes, batch: _Batch | None) -> None:
+    def _odd_value(self, value: Any, clean: bytes, body: bytes, batch: Batch | None) -> None:
         if isinstance(value, list) and batch is None:
             self._batch(clean, body)
         elif not isinstance(value, dict):
@@ -410,12 +325,12 @@ class Peer:
             self._refuse(_NULL, messages.INVALID_REQUEST, "A batch must not be empty.", None)
             self._handler_noise("an empty batch", body)
             return
-        batch = _Batch(self._send)
+        batch = Batch(self._send)
         for element in elements:
             self._body(element, batch)
-        batch.done()
+        batch.settle()
 
-    def _unreadable(self, reason: str, body: bytes, batch: _Batch | None) -> None:
+    def _unreadable(self, reason: str, body: bytes, batch: Batch | None) -> None:
         head = None if self._ended else _HEAD.match(body[:512])
         self._handler_noise(reason, body)
         if head is None:
@@ -424,34 +339,32 @@ class Peer:
         elif head[2] == b"method":
             self._refuse(head[1], messages.PARSE_ERROR, f"The request cannot be read: {reason}.", batch)
         else:
-            on_answer = _take(self._pending, loads(head[1]))
+            on_answer = self._pending.take(loads(head[1]))
             if on_answer is not None:
                 error = RpcError(messages.PARSE_ERROR, f"The answer cannot be read: {reason}.")
                 self._guarded(on_answer, Answer(error=error))
 
-    def _invalid(self, reason: str, body: bytes, batch: _Batch | None, raw_id: bytes = _NULL) -> None:
+    def _invalid(self, reason: str, body: bytes, batch: Batch | None, raw_id: bytes = _NULL) -> None:
         self._handler_noise(reason, body)
         if batch is not None or self._answer_malformed or raw_id != _NULL:
             self._refuse(raw_id, messages.INVALID_REQUEST, f"Invalid request: {reason}.", batch)
 
-    def _refuse(self, raw_id: bytes, code: int, message: str, batch: _Batch | None) -> None:
-        body = b'%b"id":%b,%b}' % (self._start, raw_id, _error_member(RpcError(code, message)))
+    def _refuse(self, raw_id: bytes, code: int, message: str, batch: Batch | None) -> None:
+        body = b'%b"id":%b,%b}' % (self._start, raw_id, error_member(RpcError(code, message)))
         if batch is None:
             self._send(body)
         else:
-            batch.open += 1
+            batch.expect()
             batch.reply(body)
 
     def _fail_pending(self) -> None:
-        pending, self._pending = self._pending, {}
-        for on_answer in pending.values():
+        for on_answer in self._pending.take_all():
             self._guarded(on_answer, Answer(error=ConnectionClosed(self._ended)))
 
     def _close(self) -> None:
         self._closed = True
-        incoming, self._incoming = self._incoming, {}
-        for call in incoming.values():
-            call._abandon()
+        for call in self._incoming.take_all():
+            call.abandon()
 
     def _report_junk(self) -> None:
         junk = self._framing.junk
@@ -474,59 +387,3 @@ class Peer:
 def _params_member(params: Any) -> bytes:
     body = _NULL if params is None else dumps(params)
     return b"" if body in (b"", _NULL) else b',"params":%b' % body
-
-
-def _error_member(error: RpcError) -> bytes:
-    try:
-        return b'"error":%b' % dumps(error.as_object())
-    except (TypeError, ValueError, RecursionError):
-        _log.exception("the data of an error is no JSON value")
-        return b'"error":%b' % dumps({"code": error.code, "message": error.message})
-
-
-def _error_of(raw: Raw) -> RpcError:
-    """Read an error member, also one that is no error object."""
-    value = loads(raw)
-    if not isinstance(value, dict):
-        text = value if isinstance(value, str) else bytes(raw).decode()
-        return RpcError(messages.INTERNAL_ERROR, text, value)
-    code = value.get("code")
-    message = value.get("message")
-    if not isinstance(message, str):
-        message = f"error {code}" if message is None else dumps(message).decode()
-    return RpcError(_error_code(code), message, value.get("data"))
-
-
-def _error_code(code: Any) -> int:
-    try:
-        return int(code)
-    except (TypeError, ValueError, OverflowError):
-        return messages.INTERNAL_ERROR
-
-
-def _key(message_id: Any) -> int | str:
-    """One table key an id: text and number stay apart, 1.0 is 1 (as in JSON), null is none of them."""
-    if isinstance(message_id, float) and message_id.is_integer():
-        return int(message_id)
-    return message_id if type(message_id) in (int, str) else f"\0{message_id!r}"
-
-
-def _find(table: dict[int | str, T], message_id: Any) -> T | None:
-    """The entry of an id, else of the id that reads the same."""
-    key = _matching_key(table, message_id)
-    return None if key is None else table[key]
-
-
-def _take(table: dict[int | str, T], message_id: Any) -> T | None:
-    key = _matching_key(table, message_id)
-    return None if key is None else table.pop(key)
-
-
-def _matching_key(table: dict[int | str, T], message_id: Any) -> int | str | None:
-    key = _key(message_id)
-    if key in table:
-        return key
-    if isinstance(key, int):
-        return str(key) if str(key) in table else None
-    number = int(key) if _NUMBER.fullmatch(key) else None
-    return number if number in table else None
