@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def _programs(path: Path, environ: Mapping[str, str]) -> Iterator[str]:
         if path.suffix.lower() not in endings:
             candidates = [path.with_name(path.name + ending) for ending in endings if ending]
     for candidate in candidates:
-        if _is_file(candidate) and os.access(candidate, os.X_OK):
+        if _holds(candidate.is_file) and os.access(candidate, os.X_OK):
             yield str(candidate)
 
 
@@ -87,21 +87,22 @@ def _variable(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name, "")
 
 
-def _is_file(path: Path) -> bool:
+def _holds(test: Callable[[], bool]) -> bool:
+    """A question to the file system; False too where it has no answer (a name too long, a link to itself)."""
     try:
-        return path.is_file()
+        return test()
     except OSError:
         return False
 
 
 def _what_is_wrong(path: Path) -> str:
-    if _is_file(path):
+    if _holds(path.is_file):
         return f"{path} is not executable"
-    return f"{path} is a folder, not a program" if path.is_dir() else f"{path} does not exist"
+    return f"{path} is a folder, not a program" if _holds(path.is_dir) else f"{path} does not exist"
 
 
 def _reason(server: AgentServer, missing: str, environ: Mapping[str, str]) -> str:
-    traces = [name for name in _discovery_files(server) if _is_file(Path(_expand(name, environ)))]
+    traces = [name for name in _discovery_files(server) if _holds(Path(_expand(name, environ)).is_file)]
     seen = f"{traces[0]} is there, but " if traces else ""
     where = f" (agent {server.id!r} in {server.file})" if server.source != "shipped" else ""
     what_to_do = f"; install it with: {server.install_hint}" if server.install_hint else ""

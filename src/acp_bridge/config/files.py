@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,11 @@ def _wrong(place: Place, message: str) -> Entries:
 
 def _content(path: Path, name: str, required: bool) -> tuple[bytes | None, list[Problem]]:
     try:
-        if path.is_dir():
-            return None, [Problem(name, "", "", "is a folder, not a file", "name a JSON file")]
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return None, [Problem(name, "", "", "is a folder, not a file", "put a JSON file there")]
+        if not stat.S_ISREG(mode) and not required:  # reading a pipe that nobody writes would never end
+            return None, [Problem(name, "", "", "is no regular file", "put a JSON file there")]
         return path.read_bytes(), []
     except FileNotFoundError:
         missing = Problem(name, "", "", "does not exist", "check the path given to --config")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_bridge.config import acp_json
+from acp_bridge.config.checks import expand_home
 from acp_bridge.config.entries import Entries, Place
 from acp_bridge.config.files import read_entries, read_file, read_json
 from acp_bridge.config.paths import (
@@ -91,7 +92,8 @@ class _Loader:
         return Configuration(usable, self.problems, settings)
 
     def _places(self, flags: Sequence[Path], workspace: Mapping[str, Any]) -> Iterator[Entries]:
-        for path in reversed(flags):
+        for flag in reversed(flags):
+            path = Path(expand_home(str(flag), self.environ)).absolute()
             yield read_file(path, self._place("flag", str(path)), required=True)
         yield self._editor_servers(self.editor, "editor", _EDITOR)
         if self.trusted:
