@@ -34,7 +34,13 @@ class Entry:
     __slots__ = ("fields", "id", "kind", "parent", "texts", "turn_id")
 
     def __init__(
-        self, entry_id: str, kind: str, turn_id: str | None, parent: str | None, fields: Json, text_field: str | None
+        self,
+        entry_id: str,
+        kind: str,
+        turn_id: str | None,
+        parent: str | None,
+        fields: Json,
+        text_field: str | None,
     ) -> None:
         self.id = entry_id
         self.kind = kind
@@ -269,7 +275,11 @@ class Thread:
             watcher.note_remove(entry.id)
 
     def get(
-        self, epoch: str | None = None, since_rev: int | None = None, before: str | None = None, limit: int = 200
+        self,
+        epoch: str | None = None,
+        since_rev: int | None = None,
+        before: str | None = None,
+        limit: int = 200,
     ) -> Json:
         """The result of `acp/thread/get`: `{epoch, rev, ops}` if the log reaches back to `since_rev`, else
         `{epoch, rev, entries, prevCursor?}` with the newest `limit` entries (those older than the cursor

@@ -1,0 +1,374 @@
+"""The host: agents, sessions and attached UIs of one process; what every face talks to.
+
+Guarantees
+- Every task of the host lives in its task group; leaving `running()` ends all turns and stops all agents.
+- Every public method raises HostError, which names the thing and says what to try.
+- `flush` shows each UI what changed, in order; it is called at the end of each read from an agent and once
+  after any other change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from acp_bridge.agents.agent import AgentError, SessionParams
+from acp_bridge.agents.events import AnyEvent
+from acp_bridge.config.load import Configuration
+from acp_bridge.host.attached import Attached
+from acp_bridge.host.errors import HostError
+from acp_bridge.host.permissions import Permissions
+from acp_bridge.host.ports import Documents, NoDocuments, Show
+from acp_bridge.host.runner import Runner
+from acp_bridge.host.session import Session
+from acp_bridge.launch.environment import inherited
+
+Json = dict[str, Any]
+log = logging.getLogger("acp_bridge.host")
+
+PAUSE_ABOVE = 8 * 1024 * 1024
+
+
+class Tracer(Protocol):
+    """Gets every raw line, then the events it made; UIs are flushed before the next line."""
+
+    def wire(self, agent_id: str, direction: str, raw: bytes) -> None: ...
+    def event(self, agent_id: str, event: AnyEvent) -> None: ...
+
+
+class Host:
+    """`environ` replaces the inherited environment; `client_info` is the `{name, version}` agents see."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        *,
+        client_info: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        default_cwd: str | None = None,
+    ) -> None:
+        self.configuration = configuration
+        self.client_info = dict(client_info or {"name": "acp-bridge", "version": "0"})
+        self.default_cwd = default_cwd or os.getcwd()
+        self.environ: Mapping[str, str] = environ if environ is not None else dict(os.environ)
+        self.permissions = Permissions()
+        self.sessions: dict[str, Session] = {}
+        self.tracer: Tracer | None = None
+        self._resolved = environ is not None
+        self._runners = {key: Runner(self, server) for key, server in configuration.servers.items()}
+        self._attached: dict[int, Attached] = {}
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._dirty: dict[str, Session] = {}
+        self._flush_scheduled = False
+
+    # life
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Host]:
+        """Own the tasks; on leaving, stop every agent."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield self
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._stop_all()
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    async def _stop_all(self) -> None:
+        async with anyio.create_task_group() as stopping:
+            for runner in self._runners.values():
+                if runner.agent is not None or runner.state == "starting":
+                    stopping.start_soon(runner.stop, "was stopped")
+
+    def spawn(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        """Run a coroutine function in the host's task group; what it raises is logged, not spread."""
+        if self._tasks is not None:
+            self._tasks.start_soon(self._guarded, function, args)
+
+    async def _guarded(self, function: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
+        try:
+            await function(*args)
+        except Exception:
+            log.exception("a task of the host failed")
+        self.flush()
+
+    async def resolved_environ(self) -> Mapping[str, str]:
+        """The environment agents get, with the login shell's merged in where that is needed."""
+        if not self._resolved:
+            self.environ = await anyio.to_thread.run_sync(inherited)
+            self._resolved = True
+        return self.environ
+
+    # agents
+
+    def list_agents(self) -> list[Json]:
+        """The `agents` of `acp/agents/list`, in order of configuration."""
+        return [runner.summary() for runner in self._runners.values()]
+
+    def runner(self, agent_id: str) -> Runner:
+        """One agent; by id, or by its name where that is unambiguous. Raises HostError unknownAgent."""
+        runner = self._runners.get(agent_id)
+        if runner is None:
+            named = [r for r in self._runners.values() if agent_id in (r.label, r.server.name)]
+            if len(named) != 1:
+                hint = f"known agents: {', '.join(self._runners) or 'none'}"
+                raise HostError("unknownAgent", f"unknown agent {agent_id!r}", hint, param="agent")
+            runner = named[0]
+        return runner
+
+    def default_agent(self) -> str:
+        """The agent to use where none is named. Raises HostError badParam listing the choices."""
+        chosen = self.configuration.settings.default_agent
+        if chosen:
+            return self.runner(chosen).server.id
+        available = [key for key, r in self._runners.items() if r.availability(self.environ).available]
+        real = [key for key in available if self._runners[key].server.protocol != "demo"]
+        if len(real) == 1:
+            return real[0]
+        if len(available) == 1:
+            return available[0]
+        hint = f"name one of: {', '.join(available) or 'none is available'}; or set defaultAgent"
+        raise HostError("badParam", "no agent was named and there is no single choice", hint, param="agent")
+
+    async def restart_agent(self, agent_id: str) -> None:
+        await self.runner(agent_id).restart()
+        self.flush()
+
+    async def authenticate(self, agent_id: str, method_id: str | None = None) -> None:
+        await self.runner(agent_id).authenticate(method_id)
+        self.flush()
+
+    async def logout(self, agent_id: str) -> None:
+        await self.runner(agent_id).logout()
+
+    def agent_log(self, agent_id: str, tail: int | None = None) -> list[Json]:
+        """The newest lines `{time, stream, text}`."""
+        lines = list(self.runner(agent_id).log)
+        return lines if tail is None else lines[max(0, len(lines) - tail) :]
+
+    def of_runner(self, runner: Runner) -> list[Session]:
+        """The sessions of one agent, oldest first."""
+        return [session for session in self.sessions.values() if session.runner is runner]
+
+    # sessions
+
+    async def new_session(
+        self,
+        *,
+        agent: str,
+        cwd: str | None = None,
+        additional_directories: Sequence[str] = (),
+        mcp_servers: Sequence[Json] = (),
+        config_options: Mapping[str, Any] | None = None,
+        profile: str | None = None,
+        documents: Documents | None = None,
+    ) -> Session:
+        """Start a session. No UI hears of it before the caller has returned to the loop."""
+        runner = self.runner(agent)
+        if profile is not None:
+            raise HostError("notFound", f"unknown profile {profile!r}", "there are none yet", param="profile")
+        folder = _folder(cwd if cwd is not None else self.default_cwd, "cwd")
+        folders = [_folder(path, "additionalDirectories") for path in additional_directories]
+        extra = [path for path in dict.fromkeys(folders) if path != folder]
+        params = SessionParams(folder, extra, list(mcp_servers))
+        session = Session(self, runner, params, documents or NoDocuments())
+        self.sessions[session.id] = session
+        try:
+            await runner.open(session)
+            await self._configure(session, config_options or {})
+        except BaseException:
+            del self.sessions[session.id]
+            runner.forget(session)
+            raise
+        for attached in self._attached.values():
+            attached.watch(session)
+        asyncio.get_running_loop().call_soon(self._publish, session)
+        return session
+
+    async def _configure(self, session: Session, wanted: Mapping[str, Any]) -> None:
+        """Set the entry's defaults where the agent has such an option, then what the caller asked for."""
+        server = session.runner.server
+        known = {str(option.get("id")) for option in session.config_options}
+        defaults: Json = {"mode": server.default_mode, "model": server.default_model}
+        defaults |= server.default_config_options
+        for key, value in defaults.items():
+            if value != "" and key in known and key not in wanted:
+                await session.set_config_option(key, value)
+        for key, value in wanted.items():
+            await session.set_config_option(key, value)
+
+    def _publish(self, session: Session) -> None:
+        session.changed()
+        for pending in self.permissions.of(session):
+            self.permission_requested(session, pending.request)
+        self.flush()
+
+    def session(self, session_id: str) -> Session:
+        """An open session. Raises HostError unknownSession."""
+        session = self.sessions.get(session_id)
+        if session is None:
+            hint = "list the sessions, or start a new one"
+            raise HostError("unknownSession", f"unknown session {session_id!r}", hint, param="sessionId")
+        return session
+
+    def list_sessions(
+        self,
+        agent: str | None = None,
+        cwd: str | None = None,
+        query: str | None = None,
+        cursor: str | None = None,
+    ) -> Json:
+        """`{sessions}`, newest first. All fit in one page, so no cursor is ever given."""
+        if cursor is not None:
+            raise HostError(
+                "badParam", f"unknown cursor {cursor!r}", "list again without one", param="cursor"
+            )
+        chosen = [
+            session.summary()
+            for session in reversed(self.sessions.values())
+            if (agent is None or session.agent_id == agent)
+            and (cwd is None or session.cwd == os.path.normpath(cwd))
+            and (query is None or query.lower() in (session.title or "").lower())
+        ]
+        return {"sessions": chosen}
+
+    async def close_session(self, session_id: str) -> None:
+        """End a session and free what the agent holds of it."""
+        session = self.session(session_id)
+        session.close()
+        self.flush()
+        for attached in self._attached.values():
+            attached.forget(session)
+        self.sessions.pop(session_id, None)
+        self._dirty.pop(session_id, None)
+        agent = session.runner.agent
+        session.runner.forget(session)
+        if agent is not None and session.native_id is not None and agent.capabilities.close:
+            try:
+                await agent.close_session(session.native_id)
+            except AgentError as error:
+                log.info("closing %s: %s", session_id, error)
+
+    # requests that wait
+
+    def answer_permission(self, request_id: str, option_id: str | None, remember: str | None = None) -> Json:
+        """`acp/permission/answer`: `{accepted, outcome, by}`."""
+        return self.permissions.answer(request_id, option_id, remember)
+
+    def answer_elicitation(self, request_id: str, action: str, content: Json | None = None) -> Json:
+        """`acp/elicitation/answer`. No agent is offered elicitation yet, so none is ever pending."""
+        del action, content
+        raise HostError(
+            "unknownRequest", f"unknown elicitation {request_id!r}", "it may have ended with its turn"
+        )
+
+    def pending_requests(self, session_id: str | None = None) -> list[Json]:
+        """`[{kind, request}]` of one session or of all."""
+        sessions = self.sessions.values() if session_id is None else [self.session(session_id)]
+        return [pending for session in sessions for pending in session.pending()]
+
+    # UIs
+
+    def attach(self, ui: Show) -> None:
+        """Show everything from now on to `ui` too."""
+        self._attached[id(ui)] = Attached(ui, self.sessions.values())
+
+    def detach(self, ui: Show) -> None:
+        attached = self._attached.pop(id(ui), None)
+        if attached is not None:
+            attached.detach(self.sessions.values())
+        self._relieve()
+
+    def drained(self, ui: Show) -> None:
+        """The connection of `ui` takes more again: tell it what it missed."""
+        attached = self._attached.get(id(ui))
+        if attached is not None:
+            attached.drain(list(self.sessions.values()))
+        self._relieve()
+
+    def flush(self) -> None:
+        """Show what changed since the last flush."""
+        while self._dirty:
+            _, session = self._dirty.popitem()
+            for attached in self._attached.values():
+                attached.flush(session)
+            self._check_pressure(session)
+
+    def _check_pressure(self, session: Session) -> None:
+        waits = [attached.pending(session) for attached in self._attached.values()]
+        if waits and min(waits) > PAUSE_ABOVE:
+            session.runner.pause()
+
+    def _relieve(self) -> None:
+        for runner in self._runners.values():
+            if not runner.paused:
+                continue
+            behind = (
+                min((attached.pending(session) for attached in self._attached.values()), default=0)
+                for session in self.of_runner(runner)
+            )
+            if all(pending <= PAUSE_ABOVE for pending in behind):
+                runner.resume()
+
+    # told by sessions and runners
+
+    def touched(self, session: Session) -> None:
+        """Its thread may have changed; the flush at the end of this read looks at it."""
+        self._dirty[session.id] = session
+
+    def session_changed(self, session: Session) -> None:
+        for attached in self._attached.values():
+            attached.session_changed(session)
+        self._dirty[session.id] = session
+        if not self._flush_scheduled:
+            self._flush_scheduled = True
+            asyncio.get_running_loop().call_soon(self._flush_soon)
+
+    def _flush_soon(self) -> None:
+        self._flush_scheduled = False
+        self.flush()
+
+    def permission_requested(self, session: Session, request: Json) -> None:
+        self.flush()
+        for attached in self._attached.values():
+            attached.tell(lambda ui=attached.ui: ui.permission_requested(session, request))  # type: ignore[misc]
+
+    def permission_resolved(self, session: Session, request_id: str, outcome: Json, by: str) -> None:
+        for attached in self._attached.values():
+            attached.tell(
+                lambda ui=attached.ui: ui.permission_resolved(session, request_id, outcome, by)  # type: ignore[misc]
+            )
+
+    def agent_changed(self, runner: Runner) -> None:
+        for attached in self._attached.values():
+            attached.tell(lambda ui=attached.ui: ui.agent_changed(runner.summary()))  # type: ignore[misc]
+
+    def show_progress(self, session: Session, percent: float | None, message: str | None) -> None:
+        for attached in self._attached.values():
+            attached.ui.progress(session, percent, message)
+
+    def show_log(self, agent_id: str, stream: str, text: str) -> None:
+        for attached in self._attached.values():
+            if not attached.ui.congested:
+                attached.ui.log(agent_id, stream, text)
+
+
+def _folder(path: str, param: str) -> str:
+    """An absolute path of an existing folder, normalised. Raises HostError badParam."""
+    if not os.path.isabs(path):
+        raise HostError("badParam", f"{param} {path!r} is not absolute", "give the whole path", param=param)
+    if not Path(path).is_dir():
+        what = "is no folder" if os.path.exists(path) else "does not exist"
+        raise HostError("badParam", f"{param} {path} {what}", "give an existing folder", param=param)
+    return os.path.normpath(path)

@@ -1,0 +1,336 @@
+"""One agent of the configuration and its running program, shared by all sessions that use it.
+
+Guarantees
+- Events reach their session in wire order; those that come before the session is known wait for it.
+- A request for a session that nobody knows is answered with an error, never left.
+- A program that dies takes no session with it: they are told, keep their thread, and start it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+
+from acp_bridge.agents import dialects
+from acp_bridge.agents.agent import Agent, AgentError, Exit
+from acp_bridge.agents.events import AnyEvent, Log, Notice, Request
+from acp_bridge.config.availability import Availability, check
+from acp_bridge.config.server import AgentServer
+from acp_bridge.host.errors import HostError
+from acp_bridge.host.ids import now
+from acp_bridge.jsonrpc.messages import INVALID_PARAMS
+
+if TYPE_CHECKING:
+    from acp_bridge.host.host import Host
+    from acp_bridge.host.session import Session
+
+Json = dict[str, Any]
+State = Literal["stopped", "starting", "running", "authRequired", "failed"]
+
+LOG_LINES = 2000
+EARLY_EVENTS = 10_000
+
+
+class Link:
+    """What one launched agent talks to (agents.agent.Client); a replaced agent's link is cut."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner: Runner | None = runner
+
+    def cut(self) -> None:
+        self._runner = None
+
+    def event(self, session_id: str | None, event: AnyEvent) -> None:
+        if self._runner is not None:
+            self._runner.event(session_id, event)
+        elif isinstance(event, Request):
+            event.reply.fail(INVALID_PARAMS, "this connection is closing")
+
+    def flush(self) -> None:
+        if self._runner is not None:
+            self._runner.host.flush()
+
+    def exited(self, exit: Exit) -> None:
+        if self._runner is not None:
+            self._runner.exited(exit)
+
+    def wire(self, direction: str, raw: bytes) -> None:
+        if self._runner is not None:
+            self._runner.wire(direction, raw)
+
+    @property
+    def tracing(self) -> bool:
+        return self._runner is not None and self._runner.host.tracer is not None
+
+
+class Runner:
+    """Made by the host, one for each configured agent."""
+
+    def __init__(self, host: Host, server: AgentServer) -> None:
+        self.host = host
+        self.server = server
+        self.label = server.label
+        self.state: State = "stopped"
+        self.agent: Agent | None = None
+        self.log: deque[Json] = deque(maxlen=LOG_LINES)
+        self.paused = False
+        self._link: Link | None = None
+        self._lock = anyio.Lock()
+        self._sessions: dict[str, Session] = {}
+        self._opening = 0
+        self._early: dict[str, list[AnyEvent]] = {}
+
+    # what it looks like
+
+    def availability(self, environ: Mapping[str, str]) -> Availability:
+        return check(self.server, environ)
+
+    def summary(self) -> Json:
+        """The `agent` object of `acp/agents/list` and `acp/agent/changed`."""
+        found = self.availability(self.host.environ)
+        summary: Json = {
+            "id": self.server.id,
+            "name": self.server.name or self.server.id,
+            "displayName": self.label,
+            "description": self.server.description,
+            "protocol": self.server.protocol,
+            "source": self.server.source,
+            "enabled": self.server.enabled,
+            "available": found.available,
+            "state": self.state,
+            "profiles": [],
+        }
+        if found.reason:
+            summary["reason"] = found.reason
+        if self.agent is not None:
+            if self.agent.info.version:
+                summary["version"] = self.agent.info.version
+            summary["authMethods"] = self.agent.info.auth_methods
+        return summary
+
+    def require(self) -> Agent:
+        """The running agent; raises HostError agentDied if there is none."""
+        if self.agent is None:
+            raise HostError("agentDied", f"{self.label} is not running", "restart it, or send a prompt")
+        return self.agent
+
+    # life
+
+    async def ensure(self, cwd: str) -> Agent:
+        """Start it and shake hands if it is not running. Raises HostError."""
+        async with self._lock:
+            if self.agent is not None:
+                return self.agent
+            found = self.availability(await self.host.resolved_environ())
+            if not found.available:
+                hint = "choose another agent, or see `acp-bridge doctor`"
+                raise HostError("agentUnavailable", f"{self.label} {found.reason}", hint)
+            return await self._start(cwd)
+
+    async def _start(self, cwd: str) -> Agent:
+        self._set_state("starting")
+        link = Link(self)
+        agent: Agent | None = None
+        try:
+            agent = dialects.create(self.server, link, cwd=cwd, client_info=self.host.client_info)
+            self._link = link
+            await agent.start()
+            await agent.initialize()
+        except BaseException as error:
+            link.cut()
+            self._link = None
+            self._set_state("failed")
+            if agent is not None:
+                with anyio.CancelScope(shield=True):
+                    await agent.close()
+            if isinstance(error, AgentError):
+                raise HostError.of_agent(error) from error
+            raise
+        self.agent = agent
+        self._set_state("running")
+        return agent
+
+    async def stop(self, why: str) -> None:
+        """End the program; its sessions are detached."""
+        agent, link = self.agent, self._link
+        self.agent = self._link = None
+        if link is not None:
+            link.cut()
+        self._lose(Exit(reason=why))
+        if agent is not None:
+            await agent.close()
+        self._set_state("stopped")
+
+    async def restart(self) -> None:
+        """End it and start it anew in the folder of its newest session."""
+        cwd = next((session.cwd for session in reversed(self.host.of_runner(self))), None)
+        await self.stop("was restarted")
+        if cwd is not None:
+            await self.ensure(cwd)
+
+    def exited(self, exit: Exit) -> None:
+        """The program ended by itself."""
+        self.agent = self._link = None
+        self._note("log", exit.describe())
+        self._lose(exit)
+        self._set_state("failed" if exit.code or exit.signal else "stopped")
+        self.host.flush()
+
+    def _lose(self, exit: Exit) -> None:
+        self._sessions.clear()
+        self._early.clear()
+        self.paused = False
+        for session in self.host.of_runner(self):
+            session.lost(exit)
+
+    def died(self, exit: Exit) -> HostError:
+        """The error of a turn that the program's end cut off."""
+        hint = "send the prompt again to start it anew; `acp-bridge doctor` helps if it goes on"
+        return HostError(
+            "agentDied", f"{self.label} {exit.describe()}", hint, detail="\n".join(exit.stderr[-20:])
+        )
+
+    # log-in
+
+    async def authenticate(self, method_id: str | None) -> None:
+        """Log in by one of the agent's methods; prompts that waited for it are sent. Raises HostError."""
+        agent = await self.ensure(self.host.default_cwd)
+        known = [str(method.get("id")) for method in agent.info.auth_methods]
+        chosen = method_id if method_id is not None else (known[0] if len(known) == 1 else None)
+        if chosen is None or (known and chosen not in known):
+            hint = (
+                f"choose one of: {', '.join(known)}"
+                if known
+                else "it offers no way to log in; see its own manual"
+            )
+            raise HostError("badParam", f"{self.label} has no log-in {method_id!r}", hint, param="methodId")
+        try:
+            await agent.authenticate(chosen)
+        except AgentError as error:
+            raise HostError.of_agent(error) from error
+        self._set_state("running")
+        for session in self.host.of_runner(self):
+            session.logged_in()
+
+    async def logout(self) -> None:
+        """Log out where the agent can. Raises HostError."""
+        agent = self.require()
+        if not agent.capabilities.logout:
+            raise HostError("unsupported", f"{self.label} cannot log out", "use its own command")
+        try:
+            await agent.logout()
+        except AgentError as error:
+            raise HostError.of_agent(error) from error
+
+    def wants_login(self, message: str) -> HostError:
+        """Note that it wants a log-in; the error that tells the user how."""
+        self._set_state("authRequired")
+        methods = self.agent.info.auth_methods if self.agent is not None else []
+        names = ", ".join(str(method.get("name") or method.get("id")) for method in methods)
+        hint = f"log in: {names}" if names else "log in with the agent's own command, then try again"
+        return HostError("authRequired", message, hint, data={"authMethods": methods})
+
+    # sessions
+
+    async def open(self, session: Session) -> None:
+        """Make the agent's side of a session. Raises HostError."""
+        agent = await self.ensure(session.cwd)
+        self._opening += 1
+        try:
+            native_id = await agent.new_session(session.params)
+        except AgentError as error:
+            if error.kind == "authRequired":
+                raise self.wants_login(error.message) from error
+            raise HostError.of_agent(error) from error
+        finally:
+            self._opening -= 1
+        if self.state == "authRequired":
+            self._set_state("running")
+        session.native_id = native_id
+        self._sessions[native_id] = session
+        for event in self._early.pop(native_id, []):
+            session.apply(event)
+        if not self._opening:
+            self._refuse_early()
+
+    async def open_again(self, session: Session) -> None:
+        """Give a detached session a running agent. Raises HostError."""
+        session.native_id = None
+        await self.open(session)
+
+    def forget(self, session: Session) -> None:
+        """The session is closed: its id means nothing any more."""
+        if session.native_id is not None:
+            self._sessions.pop(session.native_id, None)
+
+    def renamed(self, session: Session, native_id: str) -> None:
+        """The agent gave the session another id of its own."""
+        self.forget(session)
+        session.native_id = native_id
+        self._sessions[native_id] = session
+
+    # what it says
+
+    def event(self, session_id: str | None, event: AnyEvent) -> None:
+        """Hand one event to its session."""
+        tracer = self.host.tracer
+        if tracer is not None:
+            tracer.event(self.server.id, event)
+        session = self._sessions.get(session_id) if session_id is not None else None
+        if session is not None:
+            session.apply(event)
+            self.host.touched(session)
+        elif session_id is not None and self._opening:
+            waiting = self._early.setdefault(session_id, [])
+            if len(waiting) < EARLY_EVENTS:
+                waiting.append(event)
+        elif isinstance(event, Request):
+            event.reply.fail(INVALID_PARAMS, f"unknown session {session_id!r}")
+        elif isinstance(event, Notice):
+            self._note("log", f"{event.title}: {event.description}" if event.description else event.title)
+        elif isinstance(event, Log):
+            self._note("log", event.text)
+
+    def _refuse_early(self) -> None:
+        for session_id, events in self._early.items():
+            for event in events:
+                if isinstance(event, Request):
+                    event.reply.fail(INVALID_PARAMS, f"unknown session {session_id!r}")
+        self._early.clear()
+
+    def wire(self, direction: str, raw: bytes) -> None:
+        """A raw line: kept in the log if it is stderr or noise, traced if somebody wants it."""
+        if direction in ("stderr", "noise"):
+            self._note(direction, raw.decode("utf-8", "replace").rstrip("\n"))
+        if self.host.tracer is not None:
+            self.host.flush()
+            self.host.tracer.wire(self.server.id, direction, raw)
+
+    def _note(self, stream: str, text: str) -> None:
+        self.log.append({"time": now(), "stream": stream, "text": text})
+        self.host.show_log(self.server.id, stream, text)
+
+    def _set_state(self, state: State) -> None:
+        if state != self.state:
+            self.state = state
+            self.host.agent_changed(self)
+
+    # back-pressure
+
+    def pause(self) -> None:
+        """Stop reading from the agent: no UI keeps up."""
+        if not self.paused and self.agent is not None:
+            self.paused = True
+            self.agent.pause()
+
+    def resume(self) -> None:
+        """Read from the agent again."""
+        if self.paused:
+            self.paused = False
+            if self.agent is not None:
+                with contextlib.suppress(AgentError):
+                    self.agent.resume()

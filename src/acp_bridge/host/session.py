@@ -1,0 +1,467 @@
+"""One conversation: its turns, its thread, what it waits for, and the agent behind it.
+
+Guarantees
+- What the agent says is applied in wire order, requests included.
+- One turn at a time; each that starts ends with exactly one `stop` entry, whatever happens to the agent.
+- The conversation outlives its agent: a dead one is started again by the next prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+from msgspec import UNSET
+
+from acp_bridge.agents.agent import AgentError, Exit, SessionParams
+from acp_bridge.agents.events import (
+    AnyEvent,
+    Commands,
+    ConfigOptions,
+    Error,
+    Event,
+    ExtensionRequest,
+    Notice,
+    PermissionRequest,
+    Progress,
+    ReadFile,
+    Request,
+    SessionInfo,
+    TurnState,
+    Usage,
+    WriteFile,
+)
+from acp_bridge.host import export, prompts
+from acp_bridge.host.content import usage_json
+from acp_bridge.host.errors import HostError
+from acp_bridge.host.files import Files
+from acp_bridge.host.ids import mint, now
+from acp_bridge.host.outside import ask_outside
+from acp_bridge.host.permissions import CANCELLED, Pending, request_of_agent
+from acp_bridge.host.ports import Documents
+from acp_bridge.host.roots import Roots
+from acp_bridge.host.thread import Thread
+from acp_bridge.host.transcript import Transcript
+from acp_bridge.host.turns import Turn, TurnQueue
+from acp_bridge.host.visible import one_line
+from acp_bridge.jsonrpc.messages import INTERNAL_ERROR, METHOD_NOT_FOUND
+
+if TYPE_CHECKING:
+    from acp_bridge.host.host import Host
+    from acp_bridge.host.runner import Runner
+
+Json = dict[str, Any]
+
+
+class Session:
+    """Made by `Host.new_session`. `native_id` is the agent's own id of it."""
+
+    def __init__(self, host: Host, runner: Runner, params: SessionParams, documents: Documents) -> None:
+        self.id = mint("ses")
+        self.host = host
+        self.runner = runner
+        self.agent_id = runner.server.id
+        self.params = params
+        self.cwd = params.cwd
+        self.profile: str | None = None
+        self.documents = documents
+        self.roots = Roots([params.cwd, *params.additional_directories])
+        self.native_id: str | None = None
+        self.title: str | None = None
+        self.thread = Thread(self.id)
+        self.transcript = Transcript(self.thread)
+        self.queue = TurnQueue()
+        self.files = Files(
+            documents, self.roots, lambda what, path, text: ask_outside(self, what, path, text)
+        )
+        self.config_options: list[Json] = []
+        self.commands: list[Json] = []
+        self.usage: Json | None = None
+        self.task_state: Literal["IN_PROGRESS", "REVIEW"] = "IN_PROGRESS"
+        self.detached = False
+        self.closed = False
+        self.last_turn: Json | None = None
+        self._renamed = False
+        self._awaits_login = False
+        self._idle = anyio.Event()
+        self._idle.set()
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            PermissionRequest: self._permission,
+            ReadFile: lambda event: host.spawn(self._serve, self.files.read, event),
+            WriteFile: lambda event: host.spawn(self._serve, self.files.write, event),
+            ExtensionRequest: self._refuse,
+            TurnState: self._turn_state,
+            Usage: self._usage,
+            Commands: lambda event: self._set("commands", event.commands),
+            ConfigOptions: lambda event: self._set("config_options", event.options),
+            SessionInfo: self._session_info,
+            Progress: lambda event: host.show_progress(self, event.percent, event.message),
+        }
+
+    # what it looks like
+
+    @property
+    def state(self) -> str:
+        """idle | running | requires_action | cancelling | detached."""
+        running = self.queue.running
+        if running is not None and running.cancelled:
+            return "cancelling"
+        if self.host.permissions.of(self):
+            return "requires_action"
+        if running is not None:
+            return "running"
+        return "detached" if self.detached else "idle"
+
+    def summary(self) -> Json:
+        """The `session` object of `acp/session/changed`."""
+        summary: Json = {
+            "sessionId": self.id,
+            "agent": self.agent_id,
+            "profile": self.profile,
+            "cwd": self.cwd,
+            "title": self.title,
+            "state": self.state,
+            "taskState": self.task_state,
+            "configOptions": self.config_options,
+            "commands": self.commands,
+            "usage": self.usage,
+            "queue": self.queue.as_json(),
+            "pending": self.pending(),
+        }
+        if self.queue.running is not None:
+            summary["turnId"] = self.queue.running.id
+        return summary
+
+    def pending(self) -> list[Json]:
+        """What waits for the user: `[{kind, request}]`."""
+        return [{"kind": "permission", "request": p.request} for p in self.host.permissions.of(self)]
+
+    def changed(self) -> None:
+        """Something of the summary changed: the next flush tells it."""
+        self.host.session_changed(self)
+
+    # what a user does
+
+    def prompt(
+        self,
+        prompt: Any,
+        client_message_id: str | None = None,
+        mode: str = "queue",
+        turn_id: str | None = None,
+    ) -> Json:
+        """Take a prompt: `{turnId, queuedAt}`. Its turn starts after the caller has returned to the loop.
+
+        Raises HostError badParam (empty or malformed), unsupported (a block or steering the agent cannot)."""
+        blocks = prompts.as_blocks(prompt)
+        if self.closed:
+            raise HostError("unknownSession", f"session {self.id} is closed", "start a new one")
+        agent = self.runner.agent
+        if mode == "steer":
+            hint = "send it with mode queue, or cancel the turn first"
+            raise HostError(
+                "unsupported", f"{self.runner.label} cannot be steered in mid-turn", hint, param="mode"
+            )
+        if mode != "queue":
+            raise HostError("badParam", f"unknown mode {mode!r}", "use queue or steer", param="mode")
+        if agent is not None:
+            prompts.refuse_unsupported(blocks, agent.capabilities, self.runner.label)
+        turn = Turn(turn_id or mint("turn"), blocks, now(), client_message_id)
+        self.queue.add(turn)
+        self._idle = anyio.Event() if self._idle.is_set() else self._idle
+        self.changed()
+        self._pump()
+        return {"turnId": turn.id, "queuedAt": turn.queued_at}
+
+    def cancel(self, turn_id: str | None = None, reason: str | None = None) -> bool:
+        """Cancel the running turn, or take a queued one out; False if there is nothing to cancel."""
+        running = self.queue.running
+        if turn_id is not None and (running is None or turn_id != running.id):
+            removed = self.queue.remove(turn_id)
+            if removed:
+                self.changed()
+                self._pump()
+            return removed
+        if running is None or running.cancelled:
+            return running is not None
+        running.cancelled = True
+        self.host.permissions.resolve_all(self, "cancel")
+        self.transcript.close_tools()
+        if running.sent and self.runner.agent is not None and self.native_id is not None:
+            self.runner.agent.cancel(self.native_id, reason or "User requested cancellation")
+        else:
+            running.start.cancel()
+        self.changed()
+        return True
+
+    def queue_action(self, action: str, turn_id: str | None = None, prompt: Any = None) -> Json:
+        """`acp/session/queue`: list, edit, remove, sendNow, resume; returns the queue."""
+        if action == "resume":
+            self.queue.resume()
+        elif action in ("edit", "remove", "sendNow"):
+            turn = self.queue.find(turn_id or "")
+            if turn is None:
+                hint = "it may have started or been removed; list the queue"
+                raise HostError("notFound", f"no queued turn {turn_id!r}", hint, param="turnId")
+            if action == "edit":
+                turn.blocks = prompts.as_blocks(prompt)
+            elif action == "remove":
+                self.queue.remove(turn.id)
+            else:
+                self.queue.send_now(turn)
+                self.cancel(reason="The user sent another prompt now")
+        elif action != "list":
+            hint = "use list, edit, remove, sendNow or resume"
+            raise HostError("badParam", f"unknown action {action!r}", hint, param="action")
+        if action != "list":
+            self.changed()
+            self._pump()
+        return self.queue.as_json()
+
+    async def set_config_option(self, config_id: str, value: Any) -> list[Json]:
+        """Set one option; returns the whole list as the agent then has it."""
+        if not any(option.get("id") == config_id for option in self.config_options):
+            known = ", ".join(str(option.get("id")) for option in self.config_options) or "none"
+            raise HostError("badParam", f"unknown option {config_id!r}", f"known: {known}", param="configId")
+        agent = self.runner.agent
+        if agent is None or self.native_id is None:
+            raise HostError("agentDied", f"{self.runner.label} is not running", "send a prompt or restart it")
+        try:
+            await agent.set_config_option(self.native_id, config_id, value)
+        except AgentError as error:
+            raise HostError.of_agent(error) from error
+        return self.config_options
+
+    def rename(self, title: str) -> None:
+        """Give it a title that the agent's own no longer replaces."""
+        self.title = one_line(title, 200)
+        self._renamed = True
+        self.changed()
+
+    def export(self, format: str = "markdown") -> str:
+        """The conversation as `markdown` or `json`. Raises HostError badParam."""
+        writers = {"markdown": export.as_markdown, "json": export.as_json}
+        if format not in writers:
+            raise HostError("badParam", f"unknown format {format!r}", "use markdown or json", param="format")
+        return writers[format](self.summary(), self.thread.entries())
+
+    def close(self) -> None:
+        """No more turns: what runs is cancelled, what waits is dropped."""
+        self.closed = True
+        self.queue.items.clear()
+        turn = self.queue.running
+        if turn is not None:
+            self.cancel(reason="The session is being closed")
+            self._finish(turn, "cancelled", None)
+        self.host.permissions.resolve_all(self, "cancel")
+
+    async def wait_idle(self) -> Json | None:
+        """Wait until no turn runs and none will start by itself; the last turn's `{turnId, stopReason,
+        error?}` (error = `{kind, message, hint, detail}`), None if there was none."""
+        await self._idle.wait()
+        return self.last_turn
+
+    def logged_in(self) -> None:
+        """The user has logged in: a prompt that was refused for want of it is sent now."""
+        if self._awaits_login:
+            self._awaits_login = False
+            self.queue.resume()
+            self.changed()
+            self._pump()
+
+    # turns
+
+    def _pump(self) -> None:
+        turn = self.queue.next()
+        if turn is not None:
+            self.host.spawn(self._run, turn)
+        elif self.queue.running is None:
+            self._idle.set()
+
+    async def _run(self, turn: Turn) -> None:
+        if turn.shown:
+            self.transcript.resume_turn(turn.id, turn.blocks)
+        else:
+            self.transcript.begin_turn(turn.id, turn.blocks, turn.client_message_id)
+            turn.shown = True
+        self.task_state = "IN_PROGRESS"
+        if self.title is None:
+            self.title = prompts.title_of(turn.blocks)
+        self.changed()
+        try:
+            with turn.start:
+                await self._attach()
+                agent = self.runner.require()
+                prompts.refuse_unsupported(turn.blocks, agent.capabilities, self.runner.label)
+                if not turn.cancelled:
+                    turn.sent = True
+                    await agent.prompt(self.native_id or "", prompts.fit(turn.blocks, agent.capabilities))
+        except AgentError as error:
+            self._failed(turn, HostError.of_agent(error))
+        except HostError as error:
+            self._failed(turn, error)
+        if turn.cancelled and not turn.sent:
+            self._finish(turn, "cancelled", None)
+
+    async def _attach(self) -> None:
+        """Make sure that an agent with this conversation is there."""
+        if not self.detached:
+            return
+        await self.runner.open_again(self)
+        self.detached = False
+        self.transcript.apply(
+            Notice(
+                severity="warning",
+                title=f"{self.runner.label} was started again",
+                description="It does not remember the conversation above.",
+            )
+        )
+
+    def _failed(self, turn: Turn, error: HostError) -> None:
+        if error.kind == "authRequired":
+            self._needs_login(turn, error)
+        else:
+            self._finish(turn, "error", error)
+
+    def _needs_login(self, turn: Turn, error: HostError) -> None:
+        """Keep the prompt as the head of a held queue until the user has logged in."""
+        if self.queue.running is not turn:
+            return
+        self._awaits_login = True
+        turn.sent = False
+        self.transcript.error(
+            Error(
+                message=error.message, details=error.detail, hint=error.hint or "log in; the prompt is kept"
+            )
+        )
+        self.queue.put_back()
+        self._ended(turn, "error", error)
+
+    def _finish(
+        self, turn: Turn, stop_reason: str, error: HostError | None, tokens: Json | None = None
+    ) -> None:
+        if self.queue.running is not turn:
+            return
+        self.host.permissions.resolve_all(self, "cancel")
+        shown = None if error is None else Error(message=error.message, details=error.detail, hint=error.hint)
+        self.transcript.end_turn(stop_reason, shown, tokens)
+        self.queue.finished(stop_reason)
+        self._ended(turn, stop_reason, error)
+
+    def _ended(self, turn: Turn, stop_reason: str, error: HostError | None) -> None:
+        self.last_turn = {"turnId": turn.id, "stopReason": stop_reason}
+        if error is not None:
+            told = {"kind": error.kind, "message": error.message, "hint": error.hint, "detail": error.detail}
+            self.last_turn["error"] = told
+        if not self.queue.waiting:
+            self.task_state = "REVIEW"
+        self.changed()
+        self._pump()
+
+    def lost(self, exit: Exit) -> None:
+        """The agent is gone: end what runs, answer what waits, keep the thread."""
+        self.detached = True
+        self.host.permissions.resolve_all(self, "exit")
+        turn = self.queue.running
+        if turn is not None and turn.cancelled:
+            self._finish(turn, "cancelled", None)
+        elif turn is not None and turn.sent:
+            self._finish(turn, "error", self.runner.died(exit))
+        self.changed()
+
+    # what the agent says
+
+    def apply(self, event: AnyEvent) -> None:
+        """Apply one event, in wire order."""
+        handler = self._handlers.get(type(event))
+        if handler is not None:
+            handler(event)
+        elif isinstance(event, Request):
+            self._refuse(event)
+        elif isinstance(event, Event):
+            self.transcript.apply(event)
+
+    def _set(self, name: str, value: Any) -> None:
+        if getattr(self, name) != value:
+            setattr(self, name, value)
+            self.changed()
+
+    def _usage(self, event: Usage) -> None:
+        self._set("usage", usage_json(event, self.usage))
+
+    def _session_info(self, event: SessionInfo) -> None:
+        if event.native_session_id is not UNSET:
+            self.runner.renamed(self, event.native_session_id)
+        if event.title is not UNSET and not self._renamed:
+            self._set("title", one_line(event.title, 200) if event.title else None)
+
+    def _turn_state(self, event: TurnState) -> None:
+        turn = self.queue.running
+        if event.state != "idle" or turn is None or not turn.sent:
+            return
+        if turn.cancelled:
+            self._finish(turn, "cancelled", None, event.tokens)
+        elif event.auth_required:
+            message = event.error.message if event.error else "the agent wants you to log in"
+            self._needs_login(turn, self.runner.wants_login(message))
+        else:
+            self._finish(turn, event.stop_reason or "error", self._turn_error(event), event.tokens)
+
+    def _turn_error(self, event: TurnState) -> HostError | None:
+        if event.stop_reason == "refusal" and event.error is None:
+            text = one_line(self.transcript.last_text(), 400)
+            message = f"{self.runner.label} refused or failed"
+            return HostError("internal", message, "this prompt has left its memory", detail=text)
+        if event.error is None:
+            return None
+        error = event.error
+        return HostError("internal", error.message, error.hint or "", detail=error.details or "")
+
+    def _permission(self, event: PermissionRequest) -> None:
+        turn = self.queue.running
+        entry = None
+        if event.tool_call is not None:
+            entry = self.transcript.tool_call(event.tool_call)
+        if turn is not None and turn.cancelled:
+            event.reply.answer(CANCELLED)
+            return
+        if entry is None:
+            entry = self.transcript.put("permission", {"title": one_line(event.title or "Permission")})
+        request = request_of_agent(event, self, entry)
+
+        def settle(outcome: Json, by: str) -> None:
+            if by != "agent":
+                event.reply.answer(outcome)
+
+        self.ask(Pending(request, self, entry, settle))
+        event.reply.on_cancel(lambda: self._withdrawn(request["requestId"], event))
+
+    def _withdrawn(self, request_id: str, event: PermissionRequest) -> None:
+        if self.host.permissions.resolve(request_id, CANCELLED, "agent"):
+            event.reply.answer(CANCELLED)
+
+    def ask(self, pending: Pending) -> None:
+        """Show a permission request to every UI."""
+        self.thread.patch(pending.entry, {"requestId": pending.id})
+        self.host.permissions.add(pending)
+        self.changed()
+        self.host.permission_requested(self, pending.request)
+
+    def permission_resolved(self, pending: Pending, outcome: Json, by: str) -> None:
+        """Called by Permissions once a request is settled."""
+        if pending.entry.id in self.thread:
+            done: Json = {"outcome": outcome} if pending.entry.kind == "permission" else {"requestId": None}
+            self.thread.patch(pending.entry, done)
+        self.changed()
+        self.host.permission_resolved(self, pending.id, outcome, by)
+
+    async def _serve(self, serve: Callable[[Any], Awaitable[None]], event: Request) -> None:
+        """Serve a request in a task; one that fails is answered all the same."""
+        try:
+            await serve(event)
+        finally:
+            event.reply.fail(INTERNAL_ERROR, "the request could not be served")
+
+    def _refuse(self, event: Request) -> None:
+        method = event.method if isinstance(event, ExtensionRequest) else type(event).__name__
+        event.reply.fail(METHOD_NOT_FOUND, f"{method} is not served by this client")
