@@ -21,7 +21,7 @@ REJECT = "acp-bridge-reject"
 
 async def ask_outside(session: Session, what: Literal["read", "edit"], path: str, text: str | None) -> bool:
     """Ask the user; True only for an explicit yes to this one access."""
-    running = session.queue.running
+    running = session.turns.running
     if running is not None and running.cancelled:
         return False
     verb = "read" if what == "read" else "write"

@@ -171,6 +171,8 @@ class Runner:
         await self.stop("was restarted")
         if cwd is not None:
             await self.ensure(cwd)
+        for session in self.host.of_runner(self):
+            await session.attach()
 
     def exited(self, exit: Exit) -> None:
         """The program ended by itself."""

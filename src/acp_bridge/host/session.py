@@ -9,9 +9,9 @@ Guarantees
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import anyio
 from msgspec import UNSET
 
 from acp_bridge.agents.agent import AgentError, Exit, SessionParams
@@ -19,7 +19,6 @@ from acp_bridge.agents.events import (
     AnyEvent,
     Commands,
     ConfigOptions,
-    Error,
     Event,
     ExtensionRequest,
     Notice,
@@ -32,18 +31,18 @@ from acp_bridge.agents.events import (
     Usage,
     WriteFile,
 )
-from acp_bridge.host import export, prompts
+from acp_bridge.host import export
 from acp_bridge.host.content import usage_json
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.files import Files
-from acp_bridge.host.ids import mint, now
+from acp_bridge.host.ids import mint
 from acp_bridge.host.outside import ask_outside
 from acp_bridge.host.permissions import CANCELLED, Pending, request_of_agent
 from acp_bridge.host.ports import Documents
 from acp_bridge.host.roots import Roots
 from acp_bridge.host.thread import Thread
 from acp_bridge.host.transcript import Transcript
-from acp_bridge.host.turns import Turn, TurnQueue
+from acp_bridge.host.turn_taking import Turns
 from acp_bridge.host.visible import one_line
 from acp_bridge.jsonrpc.messages import INTERNAL_ERROR, METHOD_NOT_FOUND
 
@@ -71,27 +70,20 @@ class Session:
         self.title: str | None = None
         self.thread = Thread(self.id)
         self.transcript = Transcript(self.thread)
-        self.queue = TurnQueue()
-        self.files = Files(
-            documents, self.roots, lambda what, path, text: ask_outside(self, what, path, text)
-        )
+        self.turns = Turns(self)
+        self.files = Files(documents, self.roots, partial(ask_outside, self))
         self.config_options: list[Json] = []
         self.commands: list[Json] = []
         self.usage: Json | None = None
-        self.task_state: Literal["IN_PROGRESS", "REVIEW"] = "IN_PROGRESS"
         self.detached = False
         self.closed = False
-        self.last_turn: Json | None = None
         self._renamed = False
-        self._awaits_login = False
-        self._idle = anyio.Event()
-        self._idle.set()
         self._handlers: dict[type, Callable[[Any], None]] = {
             PermissionRequest: self._permission,
             ReadFile: lambda event: host.spawn(self._serve, self.files.read, event),
             WriteFile: lambda event: host.spawn(self._serve, self.files.write, event),
             ExtensionRequest: self._refuse,
-            TurnState: self._turn_state,
+            TurnState: self.turns.state_changed,
             Usage: self._usage,
             Commands: lambda event: self._set("commands", event.commands),
             ConfigOptions: lambda event: self._set("config_options", event.options),
@@ -104,7 +96,7 @@ class Session:
     @property
     def state(self) -> str:
         """idle | running | requires_action | cancelling | detached."""
-        running = self.queue.running
+        running = self.turns.running
         if running is not None and running.cancelled:
             return "cancelling"
         if self.host.permissions.of(self):
@@ -122,15 +114,15 @@ class Session:
             "cwd": self.cwd,
             "title": self.title,
             "state": self.state,
-            "taskState": self.task_state,
+            "taskState": self.turns.task_state,
             "configOptions": self.config_options,
             "commands": self.commands,
             "usage": self.usage,
-            "queue": self.queue.as_json(),
+            "queue": self.turns.queue.as_json(),
             "pending": self.pending(),
         }
-        if self.queue.running is not None:
-            summary["turnId"] = self.queue.running.id
+        if self.turns.running is not None:
+            summary["turnId"] = self.turns.running.id
         return summary
 
     def pending(self) -> list[Json]:
@@ -152,71 +144,30 @@ class Session:
     ) -> Json:
         """Take a prompt: `{turnId, queuedAt}`. Its turn starts after the caller has returned to the loop.
 
-        Raises HostError badParam (empty or malformed), unsupported (a block or steering the agent cannot)."""
-        blocks = prompts.as_blocks(prompt)
+        Raises HostError badParam (empty or malformed), unsupported (a block or steering the agent cannot).
+        """
         if self.closed:
             raise HostError("unknownSession", f"session {self.id} is closed", "start a new one")
-        agent = self.runner.agent
-        if mode == "steer":
-            hint = "send it with mode queue, or cancel the turn first"
-            raise HostError(
-                "unsupported", f"{self.runner.label} cannot be steered in mid-turn", hint, param="mode"
-            )
-        if mode != "queue":
-            raise HostError("badParam", f"unknown mode {mode!r}", "use queue or steer", param="mode")
-        if agent is not None:
-            prompts.refuse_unsupported(blocks, agent.capabilities, self.runner.label)
-        turn = Turn(turn_id or mint("turn"), blocks, now(), client_message_id)
-        self.queue.add(turn)
-        self._idle = anyio.Event() if self._idle.is_set() else self._idle
-        self.changed()
-        self._pump()
-        return {"turnId": turn.id, "queuedAt": turn.queued_at}
+        return self.turns.prompt(prompt, client_message_id, mode, turn_id)
 
     def cancel(self, turn_id: str | None = None, reason: str | None = None) -> bool:
         """Cancel the running turn, or take a queued one out; False if there is nothing to cancel."""
-        running = self.queue.running
-        if turn_id is not None and (running is None or turn_id != running.id):
-            removed = self.queue.remove(turn_id)
-            if removed:
-                self.changed()
-                self._pump()
-            return removed
-        if running is None or running.cancelled:
-            return running is not None
-        running.cancelled = True
-        self.host.permissions.resolve_all(self, "cancel")
-        self.transcript.close_tools()
-        if running.sent and self.runner.agent is not None and self.native_id is not None:
-            self.runner.agent.cancel(self.native_id, reason or "User requested cancellation")
-        else:
-            running.start.cancel()
-        self.changed()
-        return True
+        return self.turns.cancel(turn_id, reason)
 
     def queue_action(self, action: str, turn_id: str | None = None, prompt: Any = None) -> Json:
         """`acp/session/queue`: list, edit, remove, sendNow, resume; returns the queue."""
-        if action == "resume":
-            self.queue.resume()
-        elif action in ("edit", "remove", "sendNow"):
-            turn = self.queue.find(turn_id or "")
-            if turn is None:
-                hint = "it may have started or been removed; list the queue"
-                raise HostError("notFound", f"no queued turn {turn_id!r}", hint, param="turnId")
-            if action == "edit":
-                turn.blocks = prompts.as_blocks(prompt)
-            elif action == "remove":
-                self.queue.remove(turn.id)
-            else:
-                self.queue.send_now(turn)
-                self.cancel(reason="The user sent another prompt now")
-        elif action != "list":
-            hint = "use list, edit, remove, sendNow or resume"
-            raise HostError("badParam", f"unknown action {action!r}", hint, param="action")
-        if action != "list":
-            self.changed()
-            self._pump()
-        return self.queue.as_json()
+        return self.turns.action(action, turn_id, prompt)
+
+    async def wait_idle(self) -> Json | None:
+        """Wait until no turn runs and none will start by itself; the last turn's `{turnId, stopReason,
+        error?}` (error = `{kind, message, hint, detail}`), None if there was none."""
+        return await self.turns.wait_idle()
+
+    def close(self) -> None:
+        """No more turns: what runs is cancelled, what waits is dropped."""
+        self.closed = True
+        self.turns.close()
+        self.host.permissions.resolve_all(self, "cancel")
 
     async def set_config_option(self, config_id: str, value: Any) -> list[Json]:
         """Set one option; returns the whole list as the agent then has it."""
@@ -245,129 +196,29 @@ class Session:
             raise HostError("badParam", f"unknown format {format!r}", "use markdown or json", param="format")
         return writers[format](self.summary(), self.thread.entries())
 
-    def close(self) -> None:
-        """No more turns: what runs is cancelled, what waits is dropped."""
-        self.closed = True
-        self.queue.items.clear()
-        turn = self.queue.running
-        if turn is not None:
-            self.cancel(reason="The session is being closed")
-            self._finish(turn, "cancelled", None)
-        self.host.permissions.resolve_all(self, "cancel")
+    # the agent behind it
 
-    async def wait_idle(self) -> Json | None:
-        """Wait until no turn runs and none will start by itself; the last turn's `{turnId, stopReason,
-        error?}` (error = `{kind, message, hint, detail}`), None if there was none."""
-        await self._idle.wait()
-        return self.last_turn
-
-    def logged_in(self) -> None:
-        """The user has logged in: a prompt that was refused for want of it is sent now."""
-        if self._awaits_login:
-            self._awaits_login = False
-            self.queue.resume()
-            self.changed()
-            self._pump()
-
-    # turns
-
-    def _pump(self) -> None:
-        turn = self.queue.next()
-        if turn is not None:
-            self.host.spawn(self._run, turn)
-        elif self.queue.running is None:
-            self._idle.set()
-
-    async def _run(self, turn: Turn) -> None:
-        if turn.shown:
-            self.transcript.resume_turn(turn.id, turn.blocks)
-        else:
-            self.transcript.begin_turn(turn.id, turn.blocks, turn.client_message_id)
-            turn.shown = True
-        self.task_state = "IN_PROGRESS"
-        if self.title is None:
-            self.title = prompts.title_of(turn.blocks)
-        self.changed()
-        try:
-            with turn.start:
-                await self._attach()
-                agent = self.runner.require()
-                prompts.refuse_unsupported(turn.blocks, agent.capabilities, self.runner.label)
-                if not turn.cancelled:
-                    turn.sent = True
-                    await agent.prompt(self.native_id or "", prompts.fit(turn.blocks, agent.capabilities))
-        except AgentError as error:
-            self._failed(turn, HostError.of_agent(error))
-        except HostError as error:
-            self._failed(turn, error)
-        if turn.cancelled and not turn.sent:
-            self._finish(turn, "cancelled", None)
-
-    async def _attach(self) -> None:
-        """Make sure that an agent with this conversation is there."""
+    async def attach(self) -> None:
+        """Make sure that a running agent has this conversation. Raises HostError."""
         if not self.detached:
             return
         await self.runner.open_again(self)
         self.detached = False
-        self.transcript.apply(
-            Notice(
-                severity="warning",
-                title=f"{self.runner.label} was started again",
-                description="It does not remember the conversation above.",
-            )
-        )
-
-    def _failed(self, turn: Turn, error: HostError) -> None:
-        if error.kind == "authRequired":
-            self._needs_login(turn, error)
-        else:
-            self._finish(turn, "error", error)
-
-    def _needs_login(self, turn: Turn, error: HostError) -> None:
-        """Keep the prompt as the head of a held queue until the user has logged in."""
-        if self.queue.running is not turn:
-            return
-        self._awaits_login = True
-        turn.sent = False
-        self.transcript.error(
-            Error(
-                message=error.message, details=error.detail, hint=error.hint or "log in; the prompt is kept"
-            )
-        )
-        self.queue.put_back()
-        self._ended(turn, "error", error)
-
-    def _finish(
-        self, turn: Turn, stop_reason: str, error: HostError | None, tokens: Json | None = None
-    ) -> None:
-        if self.queue.running is not turn:
-            return
-        self.host.permissions.resolve_all(self, "cancel")
-        shown = None if error is None else Error(message=error.message, details=error.detail, hint=error.hint)
-        self.transcript.end_turn(stop_reason, shown, tokens)
-        self.queue.finished(stop_reason)
-        self._ended(turn, stop_reason, error)
-
-    def _ended(self, turn: Turn, stop_reason: str, error: HostError | None) -> None:
-        self.last_turn = {"turnId": turn.id, "stopReason": stop_reason}
-        if error is not None:
-            told = {"kind": error.kind, "message": error.message, "hint": error.hint, "detail": error.detail}
-            self.last_turn["error"] = told
-        if not self.queue.waiting:
-            self.task_state = "REVIEW"
+        title = f"{self.runner.label} was started again"
+        told = "It does not remember the conversation above."
+        self.transcript.apply(Notice(severity="warning", title=title, description=told))
         self.changed()
-        self._pump()
 
     def lost(self, exit: Exit) -> None:
         """The agent is gone: end what runs, answer what waits, keep the thread."""
         self.detached = True
         self.host.permissions.resolve_all(self, "exit")
-        turn = self.queue.running
-        if turn is not None and turn.cancelled:
-            self._finish(turn, "cancelled", None)
-        elif turn is not None and turn.sent:
-            self._finish(turn, "error", self.runner.died(exit))
+        self.turns.lost(exit)
         self.changed()
+
+    def logged_in(self) -> None:
+        """The user has logged in: a prompt that was refused for want of it is sent now."""
+        self.turns.logged_in()
 
     # what the agent says
 
@@ -395,30 +246,8 @@ class Session:
         if event.title is not UNSET and not self._renamed:
             self._set("title", one_line(event.title, 200) if event.title else None)
 
-    def _turn_state(self, event: TurnState) -> None:
-        turn = self.queue.running
-        if event.state != "idle" or turn is None or not turn.sent:
-            return
-        if turn.cancelled:
-            self._finish(turn, "cancelled", None, event.tokens)
-        elif event.auth_required:
-            message = event.error.message if event.error else "the agent wants you to log in"
-            self._needs_login(turn, self.runner.wants_login(message))
-        else:
-            self._finish(turn, event.stop_reason or "error", self._turn_error(event), event.tokens)
-
-    def _turn_error(self, event: TurnState) -> HostError | None:
-        if event.stop_reason == "refusal" and event.error is None:
-            text = one_line(self.transcript.last_text(), 400)
-            message = f"{self.runner.label} refused or failed"
-            return HostError("internal", message, "this prompt has left its memory", detail=text)
-        if event.error is None:
-            return None
-        error = event.error
-        return HostError("internal", error.message, error.hint or "", detail=error.details or "")
-
     def _permission(self, event: PermissionRequest) -> None:
-        turn = self.queue.running
+        turn = self.turns.running
         entry = None
         if event.tool_call is not None:
             entry = self.transcript.tool_call(event.tool_call)
