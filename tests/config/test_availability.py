@@ -121,6 +121,11 @@ def test_a_record_made_elsewhere_may_hold_no_command():
     assert not check(server(), {}).available
 
 
+def test_a_relative_path_of_a_record_made_elsewhere_means_the_working_folder(program, monkeypatch):
+    monkeypatch.chdir(program.parent.parent)
+    assert check(server(cmd=["bin/agent"]), {}).command == str(program)
+
+
 def test_a_path_that_no_system_takes_is_just_not_found():
     long = "/" + "a" * 5000
     assert not check(server(cmd=[long]), {}).available

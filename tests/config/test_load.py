@@ -219,3 +219,22 @@ def test_the_users_folder_can_be_named_by_the_environment(loaded, write, tmp_pat
     write(folder / "agents.json", agents("named"))
     configuration = loaded(user_dir=None, environ={"ACP_BRIDGE_CONFIG_DIR": str(folder)})
     assert configuration.servers["x"].cmd == ["named"]
+
+
+@pytest.mark.parametrize("environ", [{}, {"ACP_BRIDGE_CONFIG_DIR": "relative"}])
+def test_where_no_home_is_known_nothing_below_the_working_folder_is_taken_for_it(
+    loaded, write, tmp_path, monkeypatch, environ
+):
+    for variable in ["HOME", "XDG_CONFIG_HOME", "USERPROFILE", "LOCALAPPDATA"]:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.chdir(tmp_path)
+    for folder in [tmp_path / "~" / ".config" / "acp-bridge", tmp_path / "relative"]:
+        folder.mkdir(parents=True)
+        write(folder / "agents.json", agents("evil"))
+    configuration = loaded(user_dir=None, environ=environ, editor={"agentServers": servers("~/x", "y")})
+    [home_needed, unknown] = configuration.problems
+    assert (home_needed.entry, home_needed.field) == ("y", "command")
+    assert "cannot be expanded" in home_needed.message
+    assert "ACP_BRIDGE_CONFIG_DIR" in unknown.hint
+    assert {server.source for server in configuration.servers.values()} == {"shipped"}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from acp_bridge.config.checks import expand_home
+from acp_bridge.config.paths import expand_home
 from acp_bridge.config.server import AgentServer
 
 
@@ -49,8 +49,9 @@ def _find(command: str, environ: Mapping[str, str]) -> tuple[str | None, str]:
     """(absolute path, "") or (None, what is wrong with it)."""
     command = expand_home(command, environ)
     if _has_folder(command):
-        found = next(_programs(Path(command), environ), None)
-        return (found, "") if found else (None, _what_is_wrong(Path(command)))
+        path = Path(command).absolute()
+        found = next(_programs(path, environ), None)
+        return (found, "") if found else (None, _what_is_wrong(path))
     for folder in _search_path(environ):
         if found := next(_programs(folder / command, environ), None):
             return found, ""

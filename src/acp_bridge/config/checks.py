@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from collections.abc import Iterator
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
 from acp_bridge.config.protocols import PROTOCOLS, known_words
@@ -29,14 +29,6 @@ class Finding(NamedTuple):
 def check_entry(server: AgentServer) -> list[Finding]:
     """Everything wrong with `server`; empty when it can be used."""
     return [*_protocol(server), *_command(server), *_model_flag(server), *_unsendable(server)]
-
-
-def expand_home(path: str, environ: Mapping[str, str]) -> str:
-    """`~` and `~/…` with the HOME of `environ`, `~name/…` with that user's; as given where there is none."""
-    home = environ.get("HOME") or environ.get("USERPROFILE") or str(Path.home())
-    if path == "~" or path.startswith(("~/", "~" + os.sep)):
-        return home + path[1:]
-    return os.path.expanduser(path) if path.startswith("~") else path  # noqa: PTH111 - keeps what it cannot expand
 
 
 def _protocol(server: AgentServer) -> Iterator[Finding]:

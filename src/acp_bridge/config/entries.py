@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from acp_bridge.config.checks import check_entry, expand_home
+from acp_bridge.config.checks import check_entry
+from acp_bridge.config.paths import expand_home
 from acp_bridge.config.problems import Problem, explain, field_path
 from acp_bridge.config.server import AgentServer, Source
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_bridge.config import acp_json
-from acp_bridge.config.checks import expand_home
 from acp_bridge.config.entries import Entries, Place
 from acp_bridge.config.files import read_entries, read_file, read_json
 from acp_bridge.config.paths import (
@@ -23,6 +22,7 @@ from acp_bridge.config.paths import (
     AGENTS_JSON,
     PROJECT_FOLDER,
     SETTINGS_JSON,
+    expand_home,
     shipped_agents,
     user_folder,
 )
@@ -69,7 +69,7 @@ class _Loader:
         editor: Mapping[str, Any],
         project: Path | None,
         trusted: bool,
-        user_dir: Path,
+        user_dir: Path | None,
         environ: Mapping[str, str],
     ) -> None:
         self.editor = editor
@@ -100,7 +100,10 @@ class _Loader:
             yield self._editor_servers(workspace, "project", _WORKSPACE)
             if self.project:
                 yield self._folder(self.project / PROJECT_FOLDER, "project")
-        yield self._folder(self.user_dir, "user")
+        if self.user_dir:
+            yield self._folder(self.user_dir, "user")
+        else:
+            yield Entries({}, [_no_home()])
         yield self._shipped()
 
     def _shipped(self) -> Entries:
@@ -156,8 +159,8 @@ class _Loader:
         return {}
 
     def _settings(self, workspace: Mapping[str, Any]) -> Settings:
-        path = self.user_dir / SETTINGS_JSON
-        value, problems = read_json(path)
+        path = self.user_dir / SETTINGS_JSON if self.user_dir else None
+        value, problems = read_json(path) if path else (None, [])
         layers = [
             (str(path), value),
             (f"{_WORKSPACE}: settings", workspace.get("settings")),
@@ -166,6 +169,12 @@ class _Loader:
         settings, more = merge(layers)
         self.problems += problems + more
         return settings
+
+
+def _no_home() -> Problem:
+    message = "your configuration folder is not known, so nothing of yours is read"
+    hint = "set ACP_BRIDGE_CONFIG_DIR to an absolute path"
+    return Problem("environment", "", "", message, hint, "warning")
 
 
 def _ignored(what: str) -> Problem:

@@ -16,11 +16,34 @@ SETTINGS_JSON: Final = "settings.json"
 PROJECT_FOLDER: Final = ".acp-bridge"
 
 
-def user_folder(environ: Mapping[str, str] | None = None) -> Path:
+def expand_home(path: str, environ: Mapping[str, str]) -> str:
+    """`~` and `~/…` with the home folder of `environ`, `~name/…` with that user's. As given where none is
+    known, so what still starts with `~` could not be expanded."""
+    if path == "~" or path.startswith(("~/", "~" + os.sep)):
+        home = environ.get("USERPROFILE" if os.name == "nt" else "HOME")
+        return (home or _expanduser("~")) + path[1:]
+    return _expanduser(path) if path.startswith("~") else path
+
+
+def _expanduser(path: str) -> str:
+    """pathlib's raises where no home is known; this one gives the path back."""
+    return os.path.expanduser(path)
+
+
+def user_folder(environ: Mapping[str, str]) -> Path | None:
     """The user's configuration folder, there or not: $ACP_BRIDGE_CONFIG_DIR, else the platform's
-    (`~/.config/acp-bridge` on Linux)."""
-    named = (os.environ if environ is None else environ).get("ACP_BRIDGE_CONFIG_DIR")
-    return Path(named).expanduser() if named else user_config_path("acp-bridge", appauthor=False)
+    (`~/.config/acp-bridge` on Linux). None where no home is known: a relative path would mean a folder in
+    whatever project we run in, and that must not count as the user's."""
+    named = environ.get("ACP_BRIDGE_CONFIG_DIR")
+    folder = Path(expand_home(named, environ)) if named else _platform_folder()
+    return folder if folder and folder.is_absolute() else None
+
+
+def _platform_folder() -> Path | None:
+    try:
+        return user_config_path("acp-bridge", appauthor=False)
+    except RuntimeError:
+        return None
 
 
 def shipped_agents() -> tuple[str, bytes]:
