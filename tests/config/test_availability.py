@@ -35,6 +35,11 @@ def test_a_name_is_looked_up_on_the_path_given(program, monkeypatch):
     assert check(server(cmd=["agent"]), environ) == Availability(True, "", str(program))
 
 
+def test_the_path_of_the_entry_itself_counts(program):
+    entry = server(cmd=["agent"], env={"PATH": str(program.parent)})
+    assert check(entry, {"PATH": "/nowhere"}).command == str(program)
+
+
 def test_our_own_path_does_not_count(program, monkeypatch):
     monkeypatch.setenv("PATH", str(program.parent))
     found = check(server(cmd=["agent"]), {"PATH": "/nowhere"})

@@ -1,7 +1,7 @@
 """Can this agent be started here, and if not, why not and what to do about it (SEED-RULES 3).
 
 Available = enabled and the command is found: an absolute path, or a name on the PATH of the environment given
-(the caller has merged the login shell's into it). Discovery files never make an agent available; they only
+(the caller has merged the login shell's into it), unless the entry's own `env` sets another. Discovery files never make an agent available; they only
 tell that it was set up once. Nothing is run.
 """
 
@@ -39,7 +39,7 @@ def check(server: AgentServer, environ: Mapping[str, str]) -> Availability:
         return Availability(False, f"runs in a container ({image}), which this version does not start")
     if not server.cmd:
         return Availability(False, f"has no command in {server.file}")
-    command, missing = _find(server.cmd[0], environ)
+    command, missing = _find(server.cmd[0], {**environ, **server.env})
     if command:
         return Availability(True, command=command)
     return Availability(False, _reason(server, missing, environ))
@@ -65,7 +65,7 @@ def _has_folder(command: str) -> bool:
 def _search_path(environ: Mapping[str, str]) -> list[Path]:
     """The absolute folders of PATH: an empty or relative one would mean whatever folder we run in, that is a
     project's, and a project must not choose the program."""
-    folders = _variable(environ, "PATH").split(os.pathsep)
+    folders = (_variable(environ, "PATH") or os.defpath).split(os.pathsep)
     return [path for folder in folders if (path := Path(folder)).is_absolute()]
 
 
