@@ -19,13 +19,19 @@ __all__ = ["DIALECTS", "PROTOCOLS", "create"]
 Factory = Callable[[AgentServer, Client, str, Mapping[str, Any]], Agent]
 
 
+def _acp(server: AgentServer, client: Client, cwd: str, client_info: Mapping[str, Any]) -> Agent:
+    from acp_bridge.agents.acp.agent import AcpAgent
+
+    return AcpAgent(server, client, cwd=cwd, client_info=client_info)
+
+
 def _demo(server: AgentServer, client: Client, cwd: str, client_info: Mapping[str, Any]) -> Agent:
     from acp_bridge.agents.demo import DemoAgent
 
     return DemoAgent(client, require_auth=server.protocol_config.get("require_auth") is True)
 
 
-DIALECTS: dict[str, Factory] = {"demo": _demo}
+DIALECTS: dict[str, Factory] = {"acp": _acp, "demo": _demo}
 
 
 def create(server: AgentServer, client: Client, *, cwd: str, client_info: Mapping[str, Any]) -> Agent:
