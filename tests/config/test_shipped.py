@@ -113,19 +113,19 @@ def test_the_built_wheel_lists_them_outside_the_checkout(tmp_path):
     # The dependencies are lent; a .pth file found there is not followed, so the checkout stays out.
     (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
 
-    listing = subprocess.run(
-        [python, "-c", LIST_AGENTS],
-        check=True,
-        timeout=120,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={"PATH": "", "ACP_BRIDGE_CONFIG_DIR": str(empty), "HOME": str(tmp_path)},
-    )
-    told = json.loads(listing.stdout)
+    def run(*arguments):
+        environ = {"PATH": "", "ACP_BRIDGE_CONFIG_DIR": str(empty), "HOME": str(tmp_path), "COLUMNS": "200"}
+        command = [python, *arguments]
+        return subprocess.run(
+            command, check=True, timeout=120, capture_output=True, text=True, cwd=tmp_path, env=environ
+        ).stdout
+
+    told = json.loads(run("-c", LIST_AGENTS))
     assert Path(told["package"]).is_relative_to(site)
     assert told["problems"] == []
     assert {key: command for key, (command, _) in told["agents"].items()} == COMMANDS
     assert {file for _, file in told["agents"].values()} == {
         str(site / "acp_bridge" / "config" / "agents.json")
     }
+    listed = run("-m", "acp_bridge", "agents", "list")
+    assert set(COMMANDS) <= set(listed.split())

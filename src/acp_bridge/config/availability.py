@@ -1,8 +1,8 @@
 """Can this agent be started here, and if not, why not and what to do about it (SEED-RULES 3).
 
 Available = enabled and the command is found: an absolute path, or a name on the PATH of the environment given
-(the caller has merged the login shell's into it), unless the entry's own `env` sets another. Discovery files never make an agent available; they only
-tell that it was set up once. Nothing is run.
+(the caller has merged the login shell's into it), unless the entry's own `env` sets another. Discovery files
+never make an agent available; they only tell that it was set up once. Nothing is run.
 """
 
 from __future__ import annotations
