@@ -223,6 +223,11 @@ class LspClient:
         self.send({"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params})
         return future
 
+    def cancel_request(self, asked: asyncio.Future[Any]) -> None:
+        """Send $/cancelRequest for a request that `start_request` made; its answer still comes."""
+        number = next(number for number, future in self._calls.items() if future is asked)
+        self.notify("$/cancelRequest", {"id": number})
+
     async def request(self, method: str, params: Any, timeout: float = TIMEOUT) -> Any:
         try:
             return await asyncio.wait_for(self.start_request(method, params), timeout)

@@ -1,0 +1,189 @@
+"""Permissions, cancels and file requests that come when, where and how they should not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from hostile.stage import Scene, hostile
+from support.lsp_client import LEAVE, Json
+
+
+async def test_updates_before_the_session_is_there(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "early_updates") as scene:
+        session = await scene.session()
+        await scene.client.wait_for(lambda: scene.client.sessions[session].get("commands"))
+        turn = await scene.client.turn(session, "go")
+    summary = scene.client.sessions[session]
+    assert [command["name"] for command in summary["commands"]] == ["early"]
+    assert (summary["usage"]["used"], summary["usage"]["remaining"]) == (15000, 185000)
+    texts = [entry["text"] for entry in scene.client.threads[session].entries if entry["kind"] == "agent"]
+    assert texts == ["a greeting", "the answer"]
+    assert turn.stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize("args", [(), ("never",)])
+@pytest.mark.parametrize(("choice", "said"), [("allow_once", "yes"), ("reject_once", "no")])
+async def test_a_permission_before_its_tool_call(
+    args: tuple[str, ...], choice: str, said: str, tmp_path: Path
+) -> None:
+    async with hostile(tmp_path, "permission_first", *args) as scene:
+        turn = await scene.turn(on_permission=choice)
+    assert (turn.text, turn.stop_reason) == (said, "end_turn")
+    assert [tool["title"] for tool in turn.tools] == ["rm -rf build"]
+    assert turn.tools[0]["status"] == ("cancelled" if args else "completed")
+    request = turn.permissions[0]
+    assert request["entryId"] == turn.tools[0]["id"]
+    assert request["action"]["type"] == "shell"
+    assert request["action"]["details"]["command"] == "rm -rf build"
+
+
+async def test_a_permission_asked_after_the_cancel(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "permission_after_cancel") as scene:
+        client, session = scene.client, await scene.session()
+        turn_id = await client.prompt(session, "go")
+        await client.wait_for(lambda: any(e["kind"] == "agent" for e in client.threads[session].entries))
+        answer = await client.request("acp/session/cancel", {"sessionId": session})
+        await client.wait_for(lambda: client.stop_of(session, turn_id))
+    assert answer == {"cancelled": True}
+    kinds = [(entry["kind"], entry.get("text")) for entry in client.threads[session].entries]
+    assert ("agent", "working cancelled") in kinds or ("agent", "cancelled") in kinds
+    assert client.received("acp/permission/requested") == []
+    stop = client.stop_of(session, turn_id)
+    assert stop is not None and stop["stopReason"] == "cancelled"
+
+
+async def test_a_permission_dismissed_with_null_cancels_the_turn(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "permission_first") as scene:
+        turn = await scene.turn(on_permission=None)
+    assert turn.text == "cancelled"
+    assert turn.stop_reason == "cancelled"
+
+
+async def test_a_permission_withdrawn_by_the_agent(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "withdraws") as scene:
+        turn = await scene.turn(on_permission=lambda _: LEAVE)
+        resolved = scene.client.received("acp/permission/resolved")
+    assert (turn.text in ("cancelled", "-32800"), turn.stop_reason) == (True, "end_turn")
+    assert len(resolved) == len(turn.permissions)
+    assert all(params["by"] == "agent" for params in resolved)
+
+
+async def test_options_of_unknown_kinds_are_shown_and_echoed(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "shared_permission_id") as scene:
+        picks = iter(["two", "é one"])
+        turn = await scene.turn(on_permission=lambda _: next(picks))
+    assert turn.text == "two, é one"
+    assert [option["name"] for option in turn.permissions[0]["options"]] == ["Always", "Now"]
+    assert len({request["requestId"] for request in turn.permissions}) == 2
+    assert len(turn.tools) == 1
+
+
+async def test_an_agent_deaf_to_cancel(tmp_path: Path) -> None:
+    """The user's way out is a restart; the turn then ends, the thread stays, the next one works."""
+    async with hostile(tmp_path, "ignores_cancel") as scene:
+        client, session = scene.client, await scene.session()
+        turn_id = await client.prompt(session, "go")
+        await client.wait_for(lambda: any(e["kind"] == "tool" for e in client.threads[session].entries))
+        assert await client.request("acp/session/cancel", {"sessionId": session}) == {"cancelled": True}
+        await client.wait_for(lambda: client.sessions[session].get("state") == "cancelling")
+        await client.request("acp/agents/restart", {"agent": "hostile"}, timeout=30)
+        stop = await client.wait_for(lambda: client.stop_of(session, turn_id), 30)
+        assert stop["stopReason"] == "cancelled"
+        tool = next(e for e in client.threads[session].entries if e["kind"] == "tool")
+        assert tool["status"] == "cancelled"
+        again = await client.prompt(session, "again")
+        await client.wait_for(
+            lambda: [
+                e
+                for e in client.threads[session].entries
+                if e.get("turnId") == again and e["kind"] == "agent"
+            ]
+        )
+
+
+def outside(folder: Path) -> Path:
+    (folder / "project").mkdir()
+    target = folder / "outside"
+    target.mkdir()
+    (target / "secret.txt").write_text("secret")
+    (folder / "project" / "link").symlink_to(target)
+    return target
+
+
+async def test_writes_outside_the_roots_are_asked_about_and_refused(tmp_path: Path) -> None:
+    target = outside(tmp_path)
+    async with hostile(tmp_path, "escapes", str(tmp_path)) as scene:
+        turn = await scene.turn(on_permission="reject_once")
+    outcome = json.loads(turn.text)
+    assert "done" not in outcome.values(), outcome
+    assert all(outcome[f"write {name}"] == -32602 for name in ("relative", "uri", "home", "nul")), outcome
+    assert sorted(path.name for path in target.iterdir()) == ["secret.txt"]
+    asked = [request["action"]["details"]["paths"][0]["path"] for request in turn.permissions]
+    assert len(asked) == 4, asked
+    assert all(str(target) in path for path in asked), asked
+
+
+async def test_writes_outside_the_roots_happen_only_with_the_users_yes(tmp_path: Path) -> None:
+    target = outside(tmp_path)
+    async with hostile(tmp_path, "escapes", str(tmp_path)) as scene:
+        turn = await scene.turn(on_permission="allow_once")
+    outcome = json.loads(turn.text)
+    assert outcome["write absolute"] == outcome["write symlink"] == outcome["read"] == "done"
+    assert (target / "absolute.txt").read_text() == "escaped"
+    assert not (scene.project / "relative.txt").exists()
+
+
+async def test_an_unknown_session_in_requests(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    path = tmp_path / "project" / "named.txt"
+    path.write_text("the file named")
+    async with hostile(tmp_path, "foreign_session") as scene:
+        turn = await scene.turn(str(path))
+    told = json.loads(turn.text)
+    assert {name: told[name] for name in ("read", "write", "permission", "none")} == {
+        "read": -32602,
+        "write": -32602,
+        "permission": -32602,
+        "none": -32602,
+    }
+    assert told["meta"] == "the file named"
+    assert path.read_text() == "the file named"
+    assert turn.permissions == []
+    assert "said to nobody" not in json.dumps(scene.client.threads[next(iter(scene.client.threads))].entries)
+
+
+async def test_an_editor_that_vanishes_with_a_permission_open(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "permission_first") as scene:
+        await open_permission(scene)
+
+
+async def open_permission(scene: Scene) -> Json:
+    session = await scene.session()
+    await scene.client.prompt(session, "go")
+    asked = await scene.client.wait_for(lambda: scene.client.received("acp/permission/requested"))
+    return dict(asked[0]["request"])
+
+
+async def test_two_answers_to_one_permission(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "permission_first") as scene:
+        request = await open_permission(scene)
+        answers = [
+            scene.client.start_request(
+                "acp/permission/answer", {"requestId": request["requestId"], "optionId": option}
+            )
+            for option in ("yes", "no")
+        ]
+        first, second = await asyncio.gather(*answers)
+        assert first["accepted"] is True
+        assert second["accepted"] is False
+        assert second["outcome"] == {"outcome": "selected", "optionId": "yes"}
+        assert second["by"] == "user"
+        session = request["sessionId"]
+        await scene.client.wait_for(
+            lambda: [e for e in scene.client.threads[session].entries if e["kind"] == "stop"]
+        )
+    assert "yes" in [entry.get("text") for entry in scene.client.threads[session].entries]

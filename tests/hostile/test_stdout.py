@@ -1,0 +1,55 @@
+"""Nothing but frames reaches the editor, whatever a library or a child process prints to stdout."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hostile.stage import environment, program
+from support.lsp_client import LspClient, rich
+from support.processes import until_gone
+
+PRINTS = '''
+import os, subprocess, sys
+
+class Chatty:
+    """Prints in every way there is, each time a module is looked for once the server runs."""
+
+    said = 0
+
+    def find_spec(self, name, path=None, target=None):
+        if "acp_bridge.faces.lsp.main" not in sys.modules or name.startswith("acp_bridge") or self.said > 20:
+            return None
+        self.said += 1
+        print("print of", name, flush=True)
+        sys.stdout.buffer.write(b"buffer\\n")
+        sys.stdout.flush()
+        if "pygls" in sys.modules:
+            os.write(1, b"file descriptor\\n")
+            subprocess.run(["echo", "child process"])
+        return None
+
+sys.meta_path.insert(0, Chatty())
+'''
+
+
+async def test_a_library_that_prints(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(PRINTS)
+    marker, env = environment(tmp_path)
+    env["PYTHONPATH"] = str(tmp_path)
+    servers = {"hostile": {**program("koog_whole_messages"), "env": {"PYTHONPATH": ""}}}
+    async with LspClient.run(acp=rich(servers), env=env) as client:
+        session = await client.new_session("hostile", tmp_path)
+        assert (await client.turn(session, "go")).stop_reason == "end_turn"
+        document = client.documents.open(tmp_path / "a.txt", "text")
+        params = {"textDocument": {"uri": document}, "range": RANGE, "context": {"diagnostics": []}}
+        await client.request("textDocument/codeAction", params)
+        assert await client.shutdown() == 0
+    said = "\n".join(client.stderr)
+    assert sys.executable and all(word in said for word in ("print of", "buffer")), said[:2000]
+    assert "file descriptor" in said
+    assert "child process" in said
+    await until_gone(marker)
+
+
+RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
