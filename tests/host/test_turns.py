@@ -1,0 +1,261 @@
+"""Turns: one at a time, each ended exactly once, whatever the agent, the user and death do to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bridge.agents.agent import AgentError
+from acp_bridge.agents.events import Error, MessageChunk, ToolCall, TurnState
+from acp_bridge.host.errors import HostError
+
+from .puppet import Stage, stage
+
+
+def stops(at: Stage, session: Any) -> list[tuple[str, str]]:
+    return [(e["turnId"], e["stopReason"]) for e in at.ui.threads[session.id] if e["kind"] == "stop"]
+
+
+async def test_a_turn_from_prompt_to_stop(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        assert at.ui.of("session") == []
+        accepted = session.prompt("hello", client_message_id="c1")
+        assert session.thread.entries() == []
+        await at.until(lambda: at.puppet.asked("prompt"))
+        assert session.summary()["turnId"] == accepted["turnId"]
+        at.puppet.say(MessageChunk(role="agent", text="hi"))
+        at.puppet.end()
+        last = await session.wait_idle()
+        await at.settle()
+        assert last == {"turnId": accepted["turnId"], "stopReason": "end_turn"}
+        assert at.ui.kinds(session) == ["user", "agent", "stop"]
+        assert at.ui.threads[session.id][0]["clientMessageId"] == "c1"
+        assert at.ui.seen[-2][0] == "thread"
+        assert at.ui.seen[-1][0] == "session"
+        assert at.ui.seen[-1][1]["state"] == "idle"
+
+
+async def test_prompts_wait_in_order_and_a_failed_turn_holds_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        for text in ("one", "two", "three"):
+            session.prompt(text)
+        await at.until(lambda: at.puppet.asked("prompt") == ["one"])
+        at.puppet.end()
+        await at.until(lambda: at.puppet.asked("prompt") == ["one", "two"])
+        at.puppet.end("max_tokens")
+        await at.settle()
+        assert session.summary()["queue"]["held"] is True
+        assert at.puppet.asked("prompt") == ["one", "two"]
+        session.prompt("at once")
+        await at.until(lambda: at.puppet.asked("prompt")[2:] == ["at once"])
+        at.puppet.end()
+        await at.settle()
+        assert [b["blocks"][0]["text"] for b in session.summary()["queue"]["items"]] == ["three"]
+        session.queue_action("resume")
+        await at.until(lambda: at.puppet.asked("prompt")[3:] == ["three"])
+        at.puppet.end()
+        await session.wait_idle()
+        assert session.summary()["queue"] == {"held": False, "items": []}
+
+
+async def test_cancel_waits_for_the_agent_and_later_updates_still_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("go")
+        await at.until(lambda: at.puppet.asked("prompt"))
+        at.puppet.say(ToolCall(id="t", title="run", status="in_progress", announced=True))
+        assert session.cancel(reason="because") is True
+        assert session.cancel() is True
+        assert at.puppet.asked("cancel") == ["because"]
+        assert session.state == "cancelling"
+        at.puppet.say(MessageChunk(role="agent", text="stopping"))
+        at.puppet.say(ToolCall(id="t", status="in_progress"))
+        at.puppet.say(TurnState(state="idle", error=Error(message="aborted")))
+        assert await session.wait_idle() == {
+            "turnId": session.thread.entries()[0]["turnId"],
+            "stopReason": "cancelled",
+        }
+        kinds = [entry["kind"] for entry in session.thread.entries()]
+        assert kinds == ["user", "tool", "agent", "stop"]
+        assert session.thread.entries()[1]["status"] == "cancelled"
+        assert session.cancel() is False
+
+
+async def test_a_queued_turn_can_be_edited_removed_and_sent_now(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("running")
+        ids = [session.prompt(text)["turnId"] for text in ("a", "b", "c")]
+        await at.until(lambda: at.puppet.asked("prompt"))
+        session.queue_action("edit", ids[2], "c!")
+        assert session.cancel(ids[0]) is True
+        session.queue_action("sendNow", ids[2])
+        assert at.puppet.asked("cancel")
+        at.puppet.end("cancelled")
+        await at.until(lambda: at.puppet.asked("prompt") == ["running", "c!"])
+        at.puppet.end()
+        await at.settle()
+        queue = session.summary()["queue"]
+        assert ([item["turnId"] for item in queue["items"]], queue["held"]) == ([ids[1]], True)
+        session.queue_action("remove", ids[1])
+        assert session.summary()["queue"] == {"held": False, "items": []}
+        with pytest.raises(HostError, match="no queued turn"):
+            session.queue_action("edit", ids[1], "late")
+        with pytest.raises(HostError, match="unknown action"):
+            session.queue_action("jump")
+
+
+async def test_the_agents_death_ends_the_turn_and_the_next_prompt_starts_it_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("go")
+        await at.until(lambda: at.puppet.asked("prompt"))
+        at.puppet.die(code=3, stderr=["boom"])
+        last = await session.wait_idle()
+        assert last is not None
+        assert last["error"]["kind"] == "agentDied"
+        assert "status 3" in last["error"]["message"]
+        assert last["error"]["detail"] == "boom"
+        await at.settle()
+        assert session.state == "detached"
+        session.prompt("again")
+        await at.until(lambda: len(at.puppets) == 2 and at.puppet.asked("prompt") == ["again"])
+        at.puppet.end()
+        assert (await session.wait_idle() or {})["stopReason"] == "end_turn"
+        assert [e["kind"] for e in session.thread.entries()] == [
+            "user",
+            "error",
+            "stop",
+            "user",
+            "notice",
+            "stop",
+        ]
+
+
+async def test_a_stale_word_of_the_end_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        at.puppet.end()
+        await at.settle()
+        assert session.summary()["taskState"] == "IN_PROGRESS"
+        assert session.thread.entries() == []
+        session.prompt("go")
+        await at.until(lambda: at.puppet.asked("prompt"))
+        at.puppet.end()
+        at.puppet.end()
+        await at.settle()
+        assert len(stops(at, session)) == 1
+        assert session.summary()["taskState"] == "REVIEW"
+
+
+@pytest.mark.parametrize("how", ["raised", "answered"])
+async def test_a_prompt_refused_for_want_of_a_login_is_sent_after_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        if how == "raised":
+            at.puppet.refuse_prompt = AgentError("authRequired", "who are you?")
+        turn = session.prompt("secret")["turnId"]
+        if how == "answered":
+            await at.until(lambda: at.puppet.asked("prompt"))
+            at.puppet.say(TurnState(state="idle", auth_required=True, error=Error(message="who are you?")))
+        last = await session.wait_idle()
+        assert last is not None
+        assert last["error"]["kind"] == "authRequired"
+        queue = session.summary()["queue"]
+        assert ([item["turnId"] for item in queue["items"]], queue["held"]) == ([turn], True)
+        await at.settle()
+        assert stops(at, session) == []
+        await at.host.authenticate("puppet", "key")
+        sent = 2 if how == "answered" else 1
+        await at.until(lambda: at.puppet.asked("prompt") == ["secret"] * sent)
+        at.puppet.end()
+        await session.wait_idle()
+        await at.settle()
+        assert stops(at, session) == [(turn, "end_turn")]
+        assert at.ui.kinds(session).count("user") == 1
+
+
+async def test_a_login_that_is_not_offered_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        with pytest.raises(HostError) as caught:
+            await at.host.authenticate("puppet", "nonsense")
+        assert (caught.value.kind, caught.value.param) == ("badParam", "methodId")
+        assert "key" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("", "badParam"),
+        (" \n", "badParam"),
+        ([], "badParam"),
+        (7, "badParam"),
+        ([{"type": "text"}], "badParam"),
+        ([{"type": "image", "data": "", "mimeType": "image/png"}], "unsupported"),
+    ],
+)
+async def test_bad_prompts_are_refused_before_anything_is_sent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prompt: Any, kind: str
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        with pytest.raises(HostError) as caught:
+            session.prompt(prompt)
+        assert (caught.value.kind, caught.value.param) == (kind, "prompt")
+        assert at.puppet.asked("prompt") == []
+        assert session.state == "idle"
+
+
+async def test_steering_is_refused_and_nothing_is_queued(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        with pytest.raises(HostError) as caught:
+            session.prompt("left!", mode="steer")
+        assert caught.value.kind == "unsupported"
+        assert session.summary()["queue"]["items"] == []
+
+
+async def test_a_refusal_shows_the_agents_last_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("go")
+        await at.until(lambda: at.puppet.asked("prompt"))
+        at.puppet.say(MessageChunk(role="agent", text="max iterations exceeded"))
+        at.puppet.end("refusal")
+        await session.wait_idle()
+        error = next(e for e in session.thread.entries() if e["kind"] == "error")
+        assert "refused or failed" in error["message"]
+        assert error["detail"] == "max iterations exceeded"
+
+
+async def test_closing_ends_the_turn_and_forgets_the_session(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path), lambda p: setattr(p.capabilities, "close", True)) as at:
+        session = await at.open()
+        session.prompt("go")
+        await at.until(lambda: at.puppet.asked("prompt"))
+        await at.host.close_session(session.id)
+        assert stops(at, session) == [(session.thread.entries()[0]["turnId"], "cancelled")]
+        assert at.puppet.asked("close") == ["n1"]
+        with pytest.raises(HostError) as caught:
+            at.host.session(session.id)
+        assert caught.value.kind == "unknownSession"
