@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.leftovers import mark, until_gone
 from support.lsp_client import Choice, LspClient, Turn, rich
-from support.processes import mark, until_gone
 
 AGENTS = Path(__file__).parent / "agents"
 Json = dict[str, Any]

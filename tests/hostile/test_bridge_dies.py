@@ -1,4 +1,4 @@
-"""However the bridge ends, nothing that it started outlives it: not even grandchildren that ignore SIGTERM."""
+"""However the bridge ends, nothing it started outlives it: not even grandchildren that ignore SIGTERM."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from hostile.stage import environment, program
+from support.leftovers import marked, until_gone
 from support.lsp_client import LspClient, rich
-from support.processes import marked, until_gone
 
 STUBBORN_CHILDREN = 3
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from hostile.stage import bridge, environment, hostile, program
-from support.processes import until_gone
+from support.leftovers import until_gone
 
 
 async def test_a_repeated_tool_call_is_one_call(tmp_path: Path) -> None:

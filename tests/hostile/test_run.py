@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hostile.stage import AGENTS, environment
-from support.processes import until_gone
+from support.leftovers import until_gone
 
 Json = dict[str, Any]
 
@@ -66,7 +66,7 @@ async def run(folder: Path, name: str, *args: str, flags: tuple[str, ...] = (), 
     try:
         async for line in process.stdout:
             lines.append(json.loads(line))
-            if interrupts and b'"agent"' in line:
+            if interrupts and b'"kind":"agent"' in line:
                 for number in range(interrupts):
                     process.send_signal(signal.SIGINT)
                     await asyncio.sleep(0.5 * (number + 1 < interrupts))
@@ -84,7 +84,7 @@ async def run(folder: Path, name: str, *args: str, flags: tuple[str, ...] = (), 
 async def test_noise_changes_nothing(name: str, tmp_path: Path) -> None:
     ended = await asyncio.wait_for(run(tmp_path, name), 60)
     assert (ended.status, ended.lines[-1]) == (0, {"event": "end", "stopReason": "end_turn"})
-    assert ended.lines[0]["event"] == "session"
+    assert next(line for line in ended.lines if line["event"] != "log")["event"] == "session"
 
 
 async def test_noise_and_stderr_are_told(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from hostile.stage import environment, program
+from support.leftovers import until_gone
 from support.lsp_client import LspClient, rich
-from support.processes import until_gone
 
 PRINTS = '''
 import os, subprocess, sys

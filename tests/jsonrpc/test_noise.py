@@ -207,6 +207,11 @@ class TestText:
         wire.feed(b'{"method":"a","params":[NaN,Infinity]}\n')
         assert wire.handler.events == [("notification", "a", [None, None])]
 
+    def test_raw_control_characters(self) -> None:
+        wire = Wire()
+        wire.feed(b'{"method":"a","params":"tab\there \x1b[1m"}\n')
+        assert wire.handler.events == [("notification", "a", "tab\there \x1b[1m")]
+
     def test_a_byte_order_mark(self) -> None:
         wire = Wire()
         wire.feed(b"\xef\xbb\xbf" + line(notification("a")))
@@ -227,7 +232,9 @@ class TestBatches:
     def test_are_handled_in_order_and_answered_as_one_array(self) -> None:
         wire = Wire()
         ours = wire.request("ours")
-        wire.feed([notification("n1"), request(1, "a"), result(ours, "r"), request("2", "b"), notification("n2")])
+        wire.feed(
+            [notification("n1"), request(1, "a"), result(ours, "r"), request("2", "b"), notification("n2")]
+        )
         assert [event[1] for event in wire.handler.events] == ["n1", "a", "b", "n2"]
         assert wire.outcomes == ["r"]
         first, second = wire.handler.calls
@@ -266,6 +273,16 @@ class TestBatches:
             (None, True),
             (5, False),
         ]
+
+    def test_where_the_protocol_has_none_are_answered_singly_and_what_is_odd_is_noise(self) -> None:
+        wire = Wire(batches=False)
+        wire.feed(b"[]\n")
+        wire.feed([1, request(5, "a"), [notification("nested")], request("6", "b"), None])
+        assert wire.writes == []
+        for call in wire.handler.calls:
+            call.answer(True)
+        assert [answer["id"] for answer in wire.sent] == [5, "6"]
+        assert len(wire.handler.noise) == 4
 
     def test_with_a_lone_surrogate_in_one_element(self) -> None:
         wire = Wire()

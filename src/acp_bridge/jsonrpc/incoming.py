@@ -86,12 +86,13 @@ class IncomingCall:
 
 
 class Batch:
-    """The answers a batch still owes; they leave together once the last is there."""
+    """The answers a batch still owes; they leave together once the last is there, or each by itself."""
 
-    __slots__ = ("_answers", "_owed", "_send")
+    __slots__ = ("_answers", "_owed", "_send", "together")
 
-    def __init__(self, send: Callable[[bytes], None]) -> None:
+    def __init__(self, send: Callable[[bytes], None], *, together: bool = True) -> None:
         self._send = send
+        self.together = together
         self._answers: list[bytes] = []
         self._owed = 1
 
@@ -101,6 +102,9 @@ class Batch:
 
     def reply(self, body: bytes) -> None:
         """One owed answer is here."""
+        if not self.together:
+            self._send(body)
+            return
         self._answers.append(body)
         self.settle()
 

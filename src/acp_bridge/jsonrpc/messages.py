@@ -84,7 +84,8 @@ class Answer:
 
 
 def loads(data: bytes | msgspec.Raw) -> Any:
-    """Decode JSON, also what msgspec refuses and stdlib json takes (lone surrogates, NaN).
+    """Decode JSON, also what msgspec refuses and stdlib json takes (lone surrogates, NaN, control
+    characters in a string).
 
     Raises ValueError (of which msgspec.DecodeError is one) or RecursionError.
     """
@@ -93,7 +94,7 @@ def loads(data: bytes | msgspec.Raw) -> Any:
     except (msgspec.DecodeError, UnicodeDecodeError):
         import json
 
-        return json.loads(bytes(data).decode("utf-8", "replace"))
+        return json.loads(bytes(data).decode("utf-8", "replace"), strict=False)
 
 
 def dumps(value: Any) -> bytes:

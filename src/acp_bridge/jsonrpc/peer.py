@@ -13,7 +13,7 @@ Guarantees
 - Every incoming request is answered exactly once; a handler that raises answers -32603. A cancelled one is
   still the handler's to answer. The id goes back as it came, whatever JSON type it has.
 - The two sides' ids never mix. An answer is matched by type and value, then by text ("1" for 1).
-- A batch is handled in its order; its answers leave together as one array. We never send batches.
+- A batch is handled in its order; its answers leave together as one array. We never send batches otherwise.
 - Whatever is not a message goes to `on_noise` and costs nothing but itself. Invalid UTF-8 and lone surrogates
   become U+FFFD, so every body and every Raw handed out is valid UTF-8 that msgspec decodes.
 - All that is written while one read is handled leaves as one write at its end (`corked` does it elsewhere).
@@ -88,7 +88,9 @@ class Peer:
     that takes a request back and the name of its id parameter, in both directions. `intercept` sees each body
     before it is decoded and returns True if it consumed it: the hot path of a codec. `answer_malformed`
     answers what cannot be read with -32700 or -32600 and id null, as JSON-RPC 2.0 section 5 asks of a server;
-    leave it off towards an agent, which may print anything. An empty or odd batch is always answered.
+    leave it off towards an agent, which may print anything. `batches=False` is for a protocol without batches
+    (ACP v1): one that comes is read all the same, its requests are answered one by one, what is odd in it is
+    noise; otherwise an empty or odd batch is always answered.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class Peer:
         cancel: tuple[str, str] = ACP_CANCEL,
         intercept: Callable[[bytes], bool] | None = None,
         answer_malformed: bool = False,
+        batches: bool = True,
     ) -> None:
         self._framing = framing
         self._write = write
@@ -109,6 +112,7 @@ class Peer:
         self._cancel_method, self._cancel_key = cancel
         self._intercept = intercept
         self._answer_malformed = answer_malformed
+        self._batches = batches
         self._pending: IdTable[Callable[[Answer], None]] = IdTable()
         self._incoming: IdTable[IncomingCall] = IdTable()
         self._last_id = 0
@@ -322,16 +326,19 @@ class Peer:
     def _batch(self, text: bytes, body: bytes) -> None:
         elements = [bytes(element) for element in _decode_array(text)]
         if not elements:
-            self._refuse(_NULL, messages.INVALID_REQUEST, "A batch must not be empty.", None)
+            if self._batches or self._answer_malformed:
+                self._refuse(_NULL, messages.INVALID_REQUEST, "A batch must not be empty.", None)
             self._handler_noise("an empty batch", body)
             return
-        batch = Batch(self._send)
+        batch = Batch(self._send, together=self._batches)
         for element in elements:
             self._body(element, batch)
         batch.settle()
 
     def _unreadable(self, reason: str, body: bytes, batch: Batch | None) -> None:
-        head = None if self._ended else _HEAD.match(body[:512])
+        head = _HEAD.match(body[:512])
+        if self._ended:
+            reason, head = "cut off by the end of the stream", None
         self._handler_noise(reason, body)
         if head is None:
             if self._answer_malformed:
@@ -346,7 +353,8 @@ class Peer:
 
     def _invalid(self, reason: str, body: bytes, batch: Batch | None, raw_id: bytes = _NULL) -> None:
         self._handler_noise(reason, body)
-        if batch is not None or self._answer_malformed or raw_id != _NULL:
+        in_batch = batch is not None and batch.together
+        if in_batch or self._answer_malformed or raw_id != _NULL:
             self._refuse(raw_id, messages.INVALID_REQUEST, f"Invalid request: {reason}.", batch)
 
     def _refuse(self, raw_id: bytes, code: int, message: str, batch: Batch | None) -> None:

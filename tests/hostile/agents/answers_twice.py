@@ -1,6 +1,6 @@
 """Fault: every answer is sent twice, the second one with other words."""
 
-from well_behaved import SESSION, answer, end, initialize_result, serve, text
+from well_behaved import SESSION, answer, end, fail, initialize_result, serve, text
 
 
 def other(message):
@@ -15,7 +15,7 @@ def other(message):
 def prompt(message):
     text("once ")
     end(message)
-    answer(message, code=-1, message="and again")
+    fail(message, -1, "and again")
     end(message, "refusal")
 
 

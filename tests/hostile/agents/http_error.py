@@ -1,10 +1,10 @@
 """Fault: an HTTP status as JSON-RPC error code, the text inside being JSON itself."""
 
-from well_behaved import answer, serve
+from well_behaved import fail, serve
 
 
 def prompt(message):
-    answer(message, code=429, message='{"type":"error","error":{"message":"rate limit of the model"}}')
+    fail(message, 429, '{"type":"error","error":{"message":"rate limit of the model"}}')
 
 
 serve(prompt)

@@ -4,7 +4,7 @@ import select
 import sys
 import time
 
-from well_behaved import answer, end, receive, serve, text
+from well_behaved import end, fail, receive, serve, text
 
 
 def prompt(message):
@@ -14,7 +14,7 @@ def prompt(message):
         if select.select([sys.stdin], [], [], left)[0]:
             other = receive()
             if other.get("method") == "session/prompt":
-                answer(other, code=-32603, message="A prompt is already running")
+                fail(other, -32603, "A prompt is already running")
                 time.sleep(600)
     text("done")
     end(message)

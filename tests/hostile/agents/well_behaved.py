@@ -66,8 +66,12 @@ def wait_for_cancel():
     return wait_for(lambda message: message.get("method") == "session/cancel")
 
 
-def answer(message, result=None, **error):
-    send({"id": message["id"], **({"error": error} if error else {"result": result})})
+def answer(message, result=None):
+    send({"id": message["id"], "result": result})
+
+
+def fail(message, code, text):
+    send({"id": message["id"], "error": {"code": code, "message": text}})
 
 
 def call(method, params, call_id=None):
@@ -100,7 +104,7 @@ def handshake(message):
     elif message.get("method") == "session/new":
         answer(message, {"sessionId": SESSION})
     elif "id" in message and "method" in message:
-        answer(message, code=-32601, message="no such method")
+        fail(message, -32601, "no such method")
 
 
 def end(message, reason="end_turn"):

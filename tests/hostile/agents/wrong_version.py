@@ -2,11 +2,11 @@
 
 import sys
 
-from well_behaved import answer, receive
+from well_behaved import answer, fail, receive
 
 while True:
     message = receive()
     if sys.argv[1:] == ["error"]:
-        answer(message, code=-32603, message="no licence file")
+        fail(message, -32603, "no licence file")
     else:
         answer(message, {"protocolVersion": 7})

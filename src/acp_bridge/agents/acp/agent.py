@@ -69,7 +69,7 @@ class AcpAgent:
         files = server.protocol_config.get("client_fs") is not False
         self._served = requests.Served(read=files, write=files)
         self._chunks = ChunkRun(client.event)
-        self._peer = Peer(Ndjson(), self._write, self, intercept=self._intercept)
+        self._peer = Peer(Ndjson(), self._write, self, intercept=self._intercept, batches=False)
         self._process: AgentProcess | None = None
         self._exit: Exit | None = None
         self._closing = False

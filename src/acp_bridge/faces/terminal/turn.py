@@ -194,7 +194,7 @@ class _Turn:
 
 def _outcome(last: Json, tokens: Json | None) -> Outcome:
     error = last.get("error")
-    if error is not None:
+    if error is not None and last.get("stopReason") == "error":
         return Failed(error["kind"], error["message"], error.get("hint") or "", error.get("detail") or "")
     return Ended(last.get("stopReason", "cancelled"), tokens)
 
