@@ -87,7 +87,7 @@ def _expand_home(command: str, env: Mapping[str, str]) -> str:
     home = env.get("HOME")
     if home and (command == "~" or command.startswith("~/")):
         return home + command[1:]
-    return os.path.expanduser(command)  # noqa: PTH111  (Path.expanduser raises for an unknown user)
+    return os.path.expanduser(command)
 
 
 def _search(command: str, cwd: str, search_path: str) -> str:

@@ -85,11 +85,15 @@ def snapshot() -> Table:
 
 def snapshot_proc() -> Table:
     table: Table = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208  (pathlib takes 10 ms to import)
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return table  # a chroot without it
+    for name in names:
         if not name.isdigit():
             continue
         try:
-            with open("/proc/" + name + "/stat", "rb") as file:  # noqa: PTH123
+            with open("/proc/" + name + "/stat", "rb") as file:
                 stat = file.read()
         except OSError:
             continue
@@ -252,8 +256,10 @@ class Guard:
 
     def members(self) -> set[int]:
         """Every process to signal: our descendants; without a subreaper also the agent's group and those that
-        were descendants when looked at before."""
+        were descendants when looked at before; where none can be listed the group as a whole."""
         table = snapshot()
+        if not table:
+            return {-self.agent}
         found = descendants(os.getpid(), table)
         if LINUX:
             return found
@@ -316,7 +322,12 @@ def main() -> None:
         return
     give_up_stdio()
     report(control, f"started {agent}")
-    Guard(control, wake, agent, request[4]).run()
+    guard = Guard(control, wake, agent, request[4])
+    try:
+        guard.run()
+    except BaseException:
+        guard.signal_members(signal.SIGKILL)
+        raise
 
 
 if __name__ == "__main__":

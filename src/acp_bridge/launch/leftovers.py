@@ -15,10 +15,13 @@ from pathlib import Path
 MARK = "ACP_BRIDGE_PROCESS"
 
 
-def kill(mark: str, group: int) -> bool:
-    """SIGKILL every process that belongs to the agent; False when there was none."""
+def kill(mark: str, group: int | None) -> bool:
+    """SIGKILL every process that belongs to the agent; False when there was none. `group` is None when the
+    agent had not been reported yet."""
     if sys.platform == "linux":
         return _kill_all([pid for pid in _processes() if _belongs(pid, mark, group)])
+    if group is None:
+        return False
     try:
         os.killpg(group, signal.SIGKILL)
     except OSError:
@@ -34,7 +37,7 @@ def _processes() -> list[int]:
     ]
 
 
-def _belongs(pid: int, mark: str, group: int) -> bool:
+def _belongs(pid: int, mark: str, group: int | None) -> bool:
     folder = Path("/proc", str(pid))
     try:
         stat = (folder / "stat").read_bytes()

@@ -13,6 +13,7 @@ Guarantees
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import uuid
@@ -130,6 +131,8 @@ class LocalProcess:
             self._held.append(lambda: self._owner.data_received(data))
         elif self._exit is None:
             self._owner.data_received(data)
+            if self._status is not None:
+                self.transport.resume_reading()
 
     def eof_received(self) -> None:
         if self._stdout_open:
@@ -149,6 +152,7 @@ class LocalProcess:
             async with asyncio.timeout(START_LIMIT):
                 words = await self._link.started
         except TimeoutError:
+            self._started.guard.kill()
             raise LaunchError(
                 f"{self._program.argv[0]} did not start within {START_LIMIT:.0f} s.",
                 f"Look whether {self._program.path} or {self._program.cwd} is on a file system that hangs.",
@@ -283,8 +287,13 @@ class LocalProcess:
             self._gone.set_result(None)
 
     def _guard_failed(self) -> LaunchError:
-        said = os.read(self._started.stderr, 65536).decode("utf-8", "replace").split("\n")
-        last = next((line for line in reversed(said) if line.strip()), "it said nothing")
+        leftovers.kill(self._mark, None)
+        os.set_blocking(self._started.stderr, False)
+        try:
+            said = os.read(self._started.stderr, 65536).decode("utf-8", "replace")
+        except BlockingIOError:
+            said = ""
+        last = next((line for line in reversed(said.split("\n")) if line.strip()), "it said nothing")
         return LaunchError(
             f"The process that watches over {self._program.argv[0]} could not run: {last}",
             "Check that the Python that runs acp-bridge is whole; reinstall acp-bridge if not.",
@@ -340,7 +349,8 @@ def _write_files(spec: LaunchSpec) -> None:
                 file.write(text.encode("utf-8", "surrogateescape"))
             draft.replace(path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                draft.unlink()
             raise LaunchError(
                 f"The file {path}, which the agent needs, cannot be written: {error.strerror}.",
                 "Check its folder and permissions.",
