@@ -43,6 +43,7 @@ class Screen:
         self._entries: dict[str, Json] = {}
         self._texts: dict[str, list[str]] = {}
         self._streaming: str | None = None
+        self._speaking: str | None = None
         self._tools = _Tools(paper)
         self._plans: dict[str, list[tuple[str, str]]] = {}
         self._kinds: dict[str, Callable[[Json], None]] = {
@@ -162,8 +163,9 @@ class Screen:
             self._begin()
             self._tools.interrupted()
             self._streaming = entry["id"]
-            if is_words:
-                self._paper.end_words()
+        if is_words and self._speaking != entry["id"]:
+            self._speaking = entry["id"]
+            self._paper.end_words()
         if is_words:
             self._paper.words(text)
         else:

@@ -66,12 +66,12 @@ class Trace:
 
 def event_json(event: AnyEvent) -> Json:
     """An event as `{event: its class, …}`, without what it leaves unsaid."""
-    fields = {"event": type(event).__name__}
-    for name in event.__struct_fields__:
-        value = getattr(event, name)
-        if name != "reply" and value is not None and value is not msgspec.UNSET:
-            fields[name] = msgspec.to_builtins(value)
-    return fields
+    told = {"event": type(event).__name__}
+    for field in msgspec.structs.fields(event):
+        value = getattr(event, field.name)
+        if field.name != "reply" and value is not field.default:
+            told[field.name] = msgspec.to_builtins(value)
+    return told
 
 
 def _record(direction: str, raw: str | None) -> Json:
