@@ -14,7 +14,7 @@ from acp_bridge.jsonrpc.peer import IncomingCall, Peer
 
 
 class Recorder:
-    """Everything in the order in which it came: ("notification", method, params), ("request", …), ("noise", …)."""
+    """What came, in order: ("notification", method, params) or ("request", method, params); noise apart."""
 
     def __init__(self) -> None:
         self.events: list[tuple[Any, ...]] = []

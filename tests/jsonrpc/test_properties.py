@@ -23,7 +23,13 @@ JSONRPC = settings.get_profile("jsonrpc")
 FRAMINGS = pytest.mark.parametrize("framing", [Ndjson, ContentLength])
 
 text = st.text(st.characters(exclude_categories=["Cs"]))
-scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | text
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | text
+)
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(text, inner), max_leaves=10)
 ids = st.integers(-(2**53), 2**53) | text
 messages = st.one_of(
@@ -70,7 +76,9 @@ def test_any_split_gives_the_same_messages(
 @FRAMINGS
 @settings(JSONRPC)
 @given(stream=st.binary(), cuts=st.lists(st.integers(0, 10**6)))
-def test_any_split_of_any_bytes_gives_the_same(framing: type[Framing], stream: bytes, cuts: list[int]) -> None:
+def test_any_split_of_any_bytes_gives_the_same(
+    framing: type[Framing], stream: bytes, cuts: list[int]
+) -> None:
     whole, split = framing(), framing()
     bodies = whole.feed(stream)
     in_pieces = [body for piece in pieces(stream, cuts) for body in split.feed(piece)]
@@ -88,7 +96,9 @@ def test_any_order_of_answers_resolves_the_right_calls(
     wire = Wire(framing())
     outcomes: dict[int, list[Any]] = {number: [] for number in range(count)}
     by_id = {
-        wire.peer.request("call", {"number": number}, lambda a, to=outcomes[number]: to.append(a.value())): number
+        wire.peer.request(
+            "call", {"number": number}, lambda a, to=outcomes[number]: to.append(a.value())
+        ): number
         for number in range(count)
     }
     stream = b""
