@@ -89,9 +89,10 @@ class Puppet:
         if self.refuse_new is not None:
             raise self.refuse_new
         self.sessions += 1
+        native_id = f"n{self.sessions}"
         self.on_new()
         await anyio.lowlevel.checkpoint()
-        return f"n{self.sessions}"
+        return native_id
 
     async def prompt(self, session_id: str, blocks: list[Json]) -> None:
         if self.refuse_prompt is not None:
@@ -177,7 +178,10 @@ class Stage:
         return self.puppets[-1]
 
     async def open(self, **params: Any) -> Session:
-        return await self.host.new_session(agent="puppet", cwd=self.cwd, **params)
+        session = await self.host.new_session(agent="puppet", cwd=self.cwd, **params)
+        self.ui.threads[session.id] = session.thread.entries()
+        self.ui.revs[session.id] = session.thread.rev
+        return session
 
     async def settle(self) -> None:
         """Let everything that is ready run."""

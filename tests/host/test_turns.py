@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest import MonkeyPatch
 
 from acp_bridge.agents.agent import AgentError
 from acp_bridge.agents.events import Error, MessageChunk, ToolCall, TurnState
@@ -18,7 +19,7 @@ def stops(at: Stage, session: Any) -> list[tuple[str, str]]:
     return [(e["turnId"], e["stopReason"]) for e in at.ui.threads[session.id] if e["kind"] == "stop"]
 
 
-async def test_a_turn_from_prompt_to_stop(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_turn_from_prompt_to_stop(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
         assert at.ui.of("session") == []
@@ -39,7 +40,7 @@ async def test_a_turn_from_prompt_to_stop(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 async def test_prompts_wait_in_order_and_a_failed_turn_holds_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: MonkeyPatch, tmp_path: Path
 ) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
@@ -65,7 +66,7 @@ async def test_prompts_wait_in_order_and_a_failed_turn_holds_them(
 
 
 async def test_cancel_waits_for_the_agent_and_later_updates_still_count(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: MonkeyPatch, tmp_path: Path
 ) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
@@ -90,7 +91,7 @@ async def test_cancel_waits_for_the_agent_and_later_updates_still_count(
 
 
 async def test_a_queued_turn_can_be_edited_removed_and_sent_now(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: MonkeyPatch, tmp_path: Path
 ) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
@@ -116,7 +117,7 @@ async def test_a_queued_turn_can_be_edited_removed_and_sent_now(
 
 
 async def test_the_agents_death_ends_the_turn_and_the_next_prompt_starts_it_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: MonkeyPatch, tmp_path: Path
 ) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
@@ -144,9 +145,7 @@ async def test_the_agents_death_ends_the_turn_and_the_next_prompt_starts_it_agai
         ]
 
 
-async def test_a_stale_word_of_the_end_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_a_stale_word_of_the_end_changes_nothing(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
         at.puppet.end()
@@ -164,7 +163,7 @@ async def test_a_stale_word_of_the_end_changes_nothing(
 
 @pytest.mark.parametrize("how", ["raised", "answered"])
 async def test_a_prompt_refused_for_want_of_a_login_is_sent_after_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str
+    monkeypatch: MonkeyPatch, tmp_path: Path, how: str
 ) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
@@ -191,7 +190,7 @@ async def test_a_prompt_refused_for_want_of_a_login_is_sent_after_it(
         assert at.ui.kinds(session).count("user") == 1
 
 
-async def test_a_login_that_is_not_offered_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_login_that_is_not_offered_is_named(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         with pytest.raises(HostError) as caught:
             await at.host.authenticate("puppet", "nonsense")
@@ -211,7 +210,7 @@ async def test_a_login_that_is_not_offered_is_named(monkeypatch: pytest.MonkeyPa
     ],
 )
 async def test_bad_prompts_are_refused_before_anything_is_sent(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prompt: Any, kind: str
+    monkeypatch: MonkeyPatch, tmp_path: Path, prompt: Any, kind: str
 ) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
@@ -222,9 +221,7 @@ async def test_bad_prompts_are_refused_before_anything_is_sent(
         assert session.state == "idle"
 
 
-async def test_steering_is_refused_and_nothing_is_queued(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_steering_is_refused_and_nothing_is_queued(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
         with pytest.raises(HostError) as caught:
@@ -233,7 +230,7 @@ async def test_steering_is_refused_and_nothing_is_queued(
         assert session.summary()["queue"]["items"] == []
 
 
-async def test_a_refusal_shows_the_agents_last_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_refusal_shows_the_agents_last_words(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
         session.prompt("go")
@@ -247,7 +244,7 @@ async def test_a_refusal_shows_the_agents_last_words(monkeypatch: pytest.MonkeyP
 
 
 async def test_closing_ends_the_turn_and_forgets_the_session(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: MonkeyPatch, tmp_path: Path
 ) -> None:
     async with stage(monkeypatch, str(tmp_path), lambda p: setattr(p.capabilities, "close", True)) as at:
         session = await at.open()

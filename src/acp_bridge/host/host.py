@@ -174,7 +174,8 @@ class Host:
         profile: str | None = None,
         documents: Documents | None = None,
     ) -> Session:
-        """Start a session. No UI hears of it before the caller has returned to the loop."""
+        """Start a session. No UI hears of it before the caller has returned to the loop; the thread as it is
+        then belongs to the caller's answer, what follows to the UIs."""
         runner = self.runner(agent)
         if profile is not None:
             raise HostError("notFound", f"unknown profile {profile!r}", "there are none yet", param="profile")
@@ -209,6 +210,7 @@ class Host:
             await session.set_config_option(key, value)
 
     def _publish(self, session: Session) -> None:
+        session.published = True
         session.changed()
         for pending in self.permissions.of(session):
             self.permission_requested(session, pending.request)
@@ -328,6 +330,8 @@ class Host:
         self._dirty[session.id] = session
 
     def session_changed(self, session: Session) -> None:
+        if not session.published:
+            return
         for attached in self._attached.values():
             attached.session_changed(session)
         self._dirty[session.id] = session
@@ -340,6 +344,8 @@ class Host:
         self.flush()
 
     def permission_requested(self, session: Session, request: Json) -> None:
+        if not session.published:
+            return
         self.flush()
         for attached in self._attached.values():
             attached.tell(lambda ui=attached.ui: ui.permission_requested(session, request))  # type: ignore[misc]

@@ -75,6 +75,7 @@ class Session:
         self.config_options: list[Json] = []
         self.commands: list[Json] = []
         self.usage: Json | None = None
+        self.published = False
         self.detached = False
         self.closed = False
         self._renamed = False
