@@ -1,0 +1,146 @@
+// A tool call: what it is, how it stands, what it changed and printed.
+import type { Entry, Json, ToolContent, ToolDiff, ToolEntry } from '../protocol.ts';
+import { changedLines } from './changedLines.ts';
+import { button, h, icon, type IconName } from './dom.ts';
+import { blockElement, openWhole, type EntryView } from './entries.ts';
+import { post } from './host.ts';
+import { MarkdownText } from './markdown.ts';
+
+const KINDS: Record<string, IconName> = {
+  read: 'file',
+  edit: 'pencil',
+  delete: 'trash',
+  move: 'file',
+  search: 'search',
+  execute: 'terminal',
+  think: 'brain',
+  fetch: 'globe',
+};
+const OUTPUT_SHOWN = 20_000;
+const RAW_SHOWN = 20_000;
+const DIFF_LINES = 12;
+
+export class ToolView implements EntryView {
+  readonly element = h('div', { class: 'entry tool' });
+  private readonly head = h('div', { class: 'tool-head' });
+  private readonly body = h('div', { class: 'tool-body' });
+  private readonly output = h('pre', { class: 'output', tabindex: 0, 'aria-label': 'Output' });
+  private readonly more = h('details', { class: 'raw' });
+  private drawn: Json = {};
+
+  constructor() {
+    this.element.append(this.head, this.body, this.output, this.more);
+  }
+
+  update(entry: Entry): void {
+    const tool = entry as ToolEntry;
+    this.element.dataset['status'] = tool.status;
+    this.part('head', [tool.title, tool.status, tool.toolKind, tool.locations], () =>
+      this.head.replaceChildren(...drawHead(tool)),
+    );
+    this.part('body', tool.content, () => this.body.replaceChildren(...(tool.content ?? []).map(drawContent)));
+    this.part('output', tool.output, () => this.drawOutput(tool.output ?? ''));
+    this.part('raw', [tool.rawInput, tool.rawOutput], () => this.drawRaw(tool));
+  }
+
+  /** Draw one part of the card, only if what it shows has changed. */
+  private part(name: string, value: unknown, draw: () => void): void {
+    const key = typeof value === 'string' ? value : JSON.stringify(value);
+    if (!(name in this.drawn) || this.drawn[name] !== key) {
+      this.drawn[name] = key;
+      draw();
+    }
+  }
+
+  private drawOutput(text: string): void {
+    this.output.hidden = text.trim() === '';
+    const atEnd = this.output.scrollTop + this.output.clientHeight >= this.output.scrollHeight - 8;
+    this.output.replaceChildren(text.slice(-OUTPUT_SHOWN));
+    if (text.length > OUTPUT_SHOWN) {
+      const open = button('Open the whole output', () => openWhole('output')(text), 'link');
+      this.output.prepend(open, `\n… ${(text.length - OUTPUT_SHOWN).toLocaleString()} characters before this\n`);
+    }
+    if (atEnd) {
+      this.output.scrollTop = this.output.scrollHeight;
+    }
+  }
+
+  private drawRaw(tool: ToolEntry): void {
+    const parts = [
+      ['Input', tool.rawInput],
+      ['Result', tool.rawOutput],
+    ].filter(([, value]) => value !== undefined && value !== null && Object.keys(Object(value)).length > 0);
+    this.more.hidden = parts.length === 0;
+    const shown = parts.flatMap(([label, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1);
+      return [h('div', { class: 'label' }, String(label)), h('pre', {}, text.slice(0, RAW_SHOWN))];
+    });
+    this.more.replaceChildren(h('summary', {}, icon('chevron', 'turns'), 'Details'), ...shown);
+  }
+}
+
+function drawHead(tool: ToolEntry): Node[] {
+  const places = tool.locations
+    .filter((place) => !tool.title.includes(place.path))
+    .slice(0, 5)
+    .map((place) => {
+      const line = place.line === undefined || place.line === null ? '' : `:${place.line + 1}`;
+      const go = () => post({ type: 'openFile', uri: place.uri, ...(place.line ? { line: place.line } : {}) });
+      return h('button', { class: 'link', type: 'button', title: place.path, onclick: go }, basename(place.path) + line);
+    });
+  return [
+    icon(KINDS[tool.toolKind ?? ''] ?? 'tool'),
+    h('span', { class: 'tool-title' }, tool.title),
+    ...places,
+    statusMark(tool.status),
+  ];
+}
+
+function statusMark(status: string): HTMLElement {
+  const words = status.replace('_', ' ');
+  const marks: Record<string, Node> = {
+    completed: icon('check', 'good'),
+    failed: icon('cross', 'bad'),
+    cancelled: icon('dash', 'muted'),
+    pending: icon('circle', 'muted'),
+  };
+  const mark = marks[status] ?? h('span', { class: 'spinner' });
+  return h('span', { class: 'status', role: 'img', title: words, 'aria-label': words }, mark);
+}
+
+function drawContent(content: ToolContent): HTMLElement {
+  switch (content.type) {
+    case 'diff':
+      return drawDiff(content);
+    case 'text': {
+      const text = new MarkdownText(openWhole('tool'));
+      text.update(content.text);
+      return text.element;
+    }
+    case 'block':
+      return blockElement(content.block as any);
+    default:
+      return h('div', { class: 'muted' }, icon('terminal'), ` terminal ${content.terminalId}`);
+  }
+}
+
+function drawDiff(diff: ToolDiff): HTMLElement {
+  const changed = changedLines(diff.oldText, diff.newText, DIFF_LINES);
+  const open = () => post({ type: 'openDiff', path: diff.path, oldText: diff.oldText, newText: diff.newText });
+  const go = () => post({ type: 'openFile', uri: diff.uri });
+  const head = h(
+    'div',
+    { class: 'diff-head' },
+    h('button', { class: 'link path', type: 'button', title: diff.path, onclick: go }, basename(diff.path)),
+    h('span', { class: 'added' }, `+${changed.added}`),
+    h('span', { class: 'removed' }, `−${changed.removed}`),
+    button('Open diff', open, 'small'),
+  );
+  const signs = { same: ' ', removed: '−', added: '+', skip: ' ' };
+  const lines = changed.lines.map((line) => h('div', { class: line.kind }, `${signs[line.kind]} ${line.text}`));
+  return h('div', { class: 'diff' }, head, h('div', { class: 'diff-lines' }, ...lines));
+}
+
+export function basename(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? path;
+}
