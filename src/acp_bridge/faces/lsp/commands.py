@@ -12,10 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from acp_bridge.faces.lsp import messages as m
 from acp_bridge.faces.lsp.initialize import dig
 from acp_bridge.faces.lsp.methods import METHODS, prompt_of
 from acp_bridge.faces.lsp.positions import offset_of
+from acp_bridge.faces.lsp.protocol.agents import AgentParams
+from acp_bridge.faces.lsp.protocol.editor import (
+    AskCommand,
+    AuthenticateCommand,
+    ConfigSetCommand,
+    NewThreadCommand,
+    QueueCommand,
+    TargetCommand,
+)
+from acp_bridge.faces.lsp.protocol.review import UriParams
+from acp_bridge.faces.lsp.protocol.tables import COMMANDS as SHAPES
+from acp_bridge.faces.lsp.protocol.tables import parse
 from acp_bridge.faces.lsp.threadfiles import Start
 from acp_bridge.faces.lsp.uris import path_of
 from acp_bridge.host.errors import HostError
@@ -36,10 +47,10 @@ def work(editor: Editor, params: Raw) -> Any:
         known = ", ".join(COMMANDS)
         raise HostError("badParam", f"unknown command {name!r}", f"known: {known}", param="command")
     first = arguments[0] if isinstance(arguments, list) and arguments else None
-    return COMMANDS[name](editor, m.parse(m.COMMANDS[name], first))
+    return COMMANDS[name](editor, parse(SHAPES[name], first))
 
 
-async def _ask(editor: Editor, params: m.AskCommand) -> Json:
+async def _ask(editor: Editor, params: AskCommand) -> Json:
     path = path_of(params.uri) if params.uri is not None else None
     agent, cwd = editor.agent(params.agent), editor.folder(None, path)
     blocks = _about(editor, params.prompt, params)
@@ -51,7 +62,7 @@ async def _ask(editor: Editor, params: m.AskCommand) -> Json:
     return await _start(editor, Start(agent, cwd, file), blocks)
 
 
-async def _new_thread(editor: Editor, params: m.NewThreadCommand) -> Json:
+async def _new_thread(editor: Editor, params: NewThreadCommand) -> Json:
     path = path_of(params.uri) if params.uri is not None else None
     agent, cwd = editor.agent(params.agent), editor.folder(params.cwd, path)
     file = None
@@ -92,7 +103,7 @@ async def _start(editor: Editor, start: Start, prompt: str | list[Json] | None) 
     return dict(result)
 
 
-async def _open_thread(editor: Editor, params: m.TargetCommand) -> Json:
+async def _open_thread(editor: Editor, params: TargetCommand) -> Json:
     session = editor.session_of(params.session_id, params.uri)
     file = editor.threads.of(session)
     if file is None:
@@ -102,7 +113,7 @@ async def _open_thread(editor: Editor, params: m.TargetCommand) -> Json:
     return {"sessionId": session.id, "uri": file.uri}
 
 
-async def _send(editor: Editor, params: m.UriParams) -> Json:
+async def _send(editor: Editor, params: UriParams) -> Json:
     file = editor.threads.at(params.uri)
     start = editor.threads.starts.get(file.uri)
     if start is not None and not start.over:
@@ -115,13 +126,13 @@ async def _send(editor: Editor, params: m.UriParams) -> Json:
     return {"sessionId": editor.threads.session_at(file.uri).id, "turnId": turn_id, "uri": file.uri}
 
 
-def _cancel(editor: Editor, params: m.TargetCommand) -> Json:
+def _cancel(editor: Editor, params: TargetCommand) -> Json:
     session = editor.session_of(params.session_id, params.uri)
     session.cancel()
     return {"sessionId": session.id}
 
 
-async def _authenticate(editor: Editor, params: m.AuthenticateCommand) -> Json:
+async def _authenticate(editor: Editor, params: AuthenticateCommand) -> Json:
     method_id = params.method_id or _only_method(editor, params.agent)
 
     async def log_in() -> None:
@@ -145,18 +156,18 @@ def _only_method(editor: Editor, agent: str) -> str:
     return ids[0]
 
 
-async def _config_set(editor: Editor, params: m.ConfigSetCommand) -> Json:
+async def _config_set(editor: Editor, params: ConfigSetCommand) -> Json:
     session = editor.session_of(params.session_id, params.uri)
     return {"configOptions": await session.set_config_option(params.config_id, params.value)}
 
 
-def _queue(editor: Editor, params: m.QueueCommand) -> Json:
+def _queue(editor: Editor, params: QueueCommand) -> Json:
     session = editor.session_of(params.session_id, params.uri)
     prompt = None if params.prompt is None else prompt_of(params.prompt)
     return {"queue": session.queue_action(params.action, params.turn_id, prompt)}
 
 
-def _select(editor: Editor, params: m.AgentParams) -> Json:
+def _select(editor: Editor, params: AgentParams) -> Json:
     known = [agent["id"] for agent in editor.host.list_agents()]
     if params.agent not in known:
         raise HostError("unknownAgent", f"unknown agent {params.agent!r}", f"known: {', '.join(known)}")
@@ -164,7 +175,7 @@ def _select(editor: Editor, params: m.AgentParams) -> Json:
     return {}
 
 
-def _about(editor: Editor, prompt: str, about: m.AskCommand | m.NewThreadCommand) -> list[Json]:
+def _about(editor: Editor, prompt: str, about: AskCommand | NewThreadCommand) -> list[Json]:
     """The prompt and what it is about: a link to the file, and the lines selected in it."""
     path = path_of(about.uri) if about.uri is not None else None
     blocks: list[Json] = [{"type": "text", "text": prompt}] if prompt else []

@@ -10,8 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from acp_bridge.faces.lsp import messages as m
-from acp_bridge.faces.lsp.protocol import Nothing
+from acp_bridge.faces.lsp.protocol.agents import AgentLogParams, AgentParams, AuthenticateParams
+from acp_bridge.faces.lsp.protocol.base import Nothing
+from acp_bridge.faces.lsp.protocol.pending import ElicitationAnswerParams, PermissionAnswerParams
+from acp_bridge.faces.lsp.protocol.sessions import (
+    CancelParams,
+    ConfigOptionParams,
+    ExportParams,
+    PromptParams,
+    QueueParams,
+    RenameParams,
+    SessionListParams,
+    SessionNewParams,
+    SessionParams,
+    ThreadGetParams,
+)
+from acp_bridge.faces.lsp.protocol.tables import REQUESTS, parse
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.session import Session
 from acp_bridge.jsonrpc.messages import METHOD_NOT_FOUND, RpcError, loads
@@ -25,10 +39,10 @@ Method = Callable[["Editor", Any], Any]
 
 def work(editor: Editor, method: str, params: Raw) -> Any:
     """What `method` gives: a result, or a coroutine of it. Raises HostError or RpcError."""
-    known = m.REQUESTS.get(method)
+    known = REQUESTS.get(method)
     if known is None:
         raise RpcError(METHOD_NOT_FOUND, f"unknown method {method!r}")
-    return METHODS[method](editor, m.parse(known[0], loads(params)))
+    return METHODS[method](editor, parse(known[0], loads(params)))
 
 
 def prompt_of(prompt: Any) -> Any:
@@ -40,29 +54,29 @@ def _agents_list(editor: Editor, params: Nothing) -> Json:
     return {"agents": editor.host.list_agents()}
 
 
-async def _agents_restart(editor: Editor, params: m.AgentParams) -> Json:
+async def _agents_restart(editor: Editor, params: AgentParams) -> Json:
     await editor.host.restart_agent(params.agent)
     return {}
 
 
-async def _agents_authenticate(editor: Editor, params: m.AuthenticateParams) -> Json:
+async def _agents_authenticate(editor: Editor, params: AuthenticateParams) -> Json:
     await editor.host.authenticate(params.agent, params.method_id)
     return {}
 
 
-async def _agents_logout(editor: Editor, params: m.AgentParams) -> Json:
+async def _agents_logout(editor: Editor, params: AgentParams) -> Json:
     await editor.host.logout(params.agent)
     return {}
 
 
-def _agents_log(editor: Editor, params: m.AgentLogParams) -> Json:
+def _agents_log(editor: Editor, params: AgentLogParams) -> Json:
     lines = editor.host.agent_log(params.agent, params.tail)
     if params.follow is not None:
         editor.ui.follow(params.agent, params.follow)
     return {"lines": lines}
 
 
-async def _session_new(editor: Editor, params: m.SessionNewParams) -> Json:
+async def _session_new(editor: Editor, params: SessionNewParams) -> Json:
     session = await editor.host.new_session(
         agent=params.agent,
         cwd=editor.folder(params.cwd),
@@ -75,7 +89,7 @@ async def _session_new(editor: Editor, params: m.SessionNewParams) -> Json:
     return _opened(session)
 
 
-def _session_open(editor: Editor, params: m.SessionParams) -> Json:
+def _session_open(editor: Editor, params: SessionParams) -> Json:
     session = editor.host.session(params.session_id)
     editor.ui.catch_up()
     return _opened(session)
@@ -90,58 +104,58 @@ def _opened(session: Session) -> Json:
     }
 
 
-def _session_list(editor: Editor, params: m.SessionListParams) -> Any:
+def _session_list(editor: Editor, params: SessionListParams) -> Any:
     return editor.host.list_sessions(
         agent=params.agent, cwd=params.cwd, query=params.query, cursor=params.cursor
     )
 
 
-async def _session_close(editor: Editor, params: m.SessionParams) -> Json:
+async def _session_close(editor: Editor, params: SessionParams) -> Json:
     await editor.host.close_session(params.session_id)
     return {}
 
 
-def _session_rename(editor: Editor, params: m.RenameParams) -> Json:
+def _session_rename(editor: Editor, params: RenameParams) -> Json:
     editor.host.session(params.session_id).rename(params.title)
     return {}
 
 
-def _session_export(editor: Editor, params: m.ExportParams) -> Json:
+def _session_export(editor: Editor, params: ExportParams) -> Json:
     return {"text": editor.host.session(params.session_id).export(params.format)}
 
 
-def _session_prompt(editor: Editor, params: m.PromptParams) -> Json:
+def _session_prompt(editor: Editor, params: PromptParams) -> Json:
     session = editor.host.session(params.session_id)
     return session.prompt(prompt_of(params.prompt), params.client_message_id, params.mode)
 
 
-def _session_cancel(editor: Editor, params: m.CancelParams) -> Json:
+def _session_cancel(editor: Editor, params: CancelParams) -> Json:
     session = editor.host.session(params.session_id)
     return {"cancelled": session.cancel(params.turn_id, params.reason)}
 
 
-def _session_queue(editor: Editor, params: m.QueueParams) -> Json:
+def _session_queue(editor: Editor, params: QueueParams) -> Json:
     session = editor.host.session(params.session_id)
     prompt = None if params.prompt is None else prompt_of(params.prompt)
     return {"queue": session.queue_action(params.action, params.turn_id, prompt)}
 
 
-async def _session_config_option(editor: Editor, params: m.ConfigOptionParams) -> Json:
+async def _session_config_option(editor: Editor, params: ConfigOptionParams) -> Json:
     session = editor.host.session(params.session_id)
     return {"configOptions": await session.set_config_option(params.config_id, params.value)}
 
 
-def _thread_get(editor: Editor, params: m.ThreadGetParams) -> Json:
+def _thread_get(editor: Editor, params: ThreadGetParams) -> Json:
     session = editor.host.session(params.session_id)
     editor.ui.catch_up()
     return session.thread.get(params.epoch, params.since_rev, params.before, params.limit)
 
 
-def _permission_answer(editor: Editor, params: m.PermissionAnswerParams) -> Json:
+def _permission_answer(editor: Editor, params: PermissionAnswerParams) -> Json:
     return editor.host.answer_permission(params.request_id, params.option_id, params.remember)
 
 
-def _elicitation_answer(editor: Editor, params: m.ElicitationAnswerParams) -> Json:
+def _elicitation_answer(editor: Editor, params: ElicitationAnswerParams) -> Json:
     return editor.host.answer_elicitation(params.request_id, params.action, params.content)
 
 

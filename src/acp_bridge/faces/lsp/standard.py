@@ -1,8 +1,8 @@
 """pygls behind our transport: typed standard features, loaded after the handshake.
 
 It gets the requests that nobody else owns and answers through the peer's calls, so that ids, order,
-cancellation and back-pressure stay in one hand. It never sees the handshake, documents, commands or `acp/*`, and
-sends no requests of its own. A request it does not know gets -32601, bad params -32602.
+cancellation and back-pressure stay in one hand. It never sees the handshake, documents, commands or `acp/*`,
+and sends no requests of its own. A request it does not know gets -32601, bad params -32602.
 """
 
 from __future__ import annotations

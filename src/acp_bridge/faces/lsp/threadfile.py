@@ -19,7 +19,7 @@ import anyio
 
 from acp_bridge.faces.lsp import render
 from acp_bridge.faces.lsp.layout import Layout, Plan, prompt_block
-from acp_bridge.faces.lsp.uris import uri_of
+from acp_bridge.host.content import to_uri
 from acp_bridge.host.disk import DiskError, Shape, read_text, write_text
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.session import Session
@@ -54,7 +54,7 @@ class ThreadFile:
         text = f"# {title}\n\n{prompt_block(nonce)}\n{draft}"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = path
-        self.uri = uri_of(str(path))
+        self.uri = to_uri(str(path))
         self.layout = Layout(text, nonce)
         self.session: Session | None = None
         self._around = around

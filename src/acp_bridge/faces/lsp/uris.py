@@ -1,10 +1,10 @@
-"""File URIs to absolute paths and back, as editors write them (percent-encoded drive colons and all)."""
+"""File URIs as editors write them (percent-encoded drive colons and all) to absolute paths."""
 
 from __future__ import annotations
 
 import os
 import sys
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 
 def path_of(uri: str) -> str | None:
@@ -21,10 +21,3 @@ def path_of(uri: str) -> str | None:
             return f"\\\\{parts.netloc}{path}".replace("/", "\\")
         return path.lstrip("/").replace("/", "\\")
     return os.path.normpath(path) if path.startswith("/") else None
-
-
-def uri_of(path: str) -> str:
-    """The `file:` URI of an absolute path."""
-    if sys.platform == "win32":
-        return "file:///" + quote(path.replace("\\", "/"), safe="/~:@!$&'()*+,;=")
-    return "file://" + quote(path, safe="/~:@!$&'()*+,;=")
