@@ -43,7 +43,8 @@ class Workshop:
     async def session(self) -> tuple[str, Path]:
         """(session id, its folder)."""
         project = self.new_folder()
-        return await self.client.new_session(self.subject.entry, project), project
+        options = {"configOptions": self.subject.config_options} if self.subject.config_options else {}
+        return await self.client.new_session(self.subject.entry, project, **options), project
 
     async def turn(self, session: str, project: Path, scenario: str, **params: Any) -> Turn:
         return await self.client.turn(session, prompt(project, scenario), **params)

@@ -11,6 +11,8 @@ class Subject:
 
     rejected_stop   stop reason of a turn whose only tool call the user rejected
     goes_on         whether the agent still speaks after such a rejection
+    shows_output    whether the output of a command stands in its tool call
+    config_options  what must be set for the agent to ask the user at all
     writes_through_client   whether its edits come as fs/write_text_file (else it writes the disk itself)
     quirks          reason for every value that is not the default
     """
@@ -20,6 +22,8 @@ class Subject:
     rejected_stop: str = "end_turn"
     goes_on: bool = True
     writes_through_client: bool = False
+    shows_output: bool = True
+    config_options: dict[str, str] = field(default_factory=dict)
     quirks: dict[str, str] = field(default_factory=dict)
 
 
@@ -34,7 +38,12 @@ SUBJECTS = [
             "writes_through_client": "it calls fs/write_text_file, whether the client advertises it or not",
         },
     ),
-    Subject("claude-agent-acp", "claude-acp"),
+    Subject(
+        "claude-agent-acp",
+        "claude-acp",
+        config_options={"mode": "default"},
+        quirks={"config_options": "it starts in the mode `auto`, where a model decides in the user's place"},
+    ),
     Subject(
         "codex-acp",
         "codex-acp",
@@ -45,5 +54,10 @@ SUBJECTS = [
             "goes_on": "for the same reason",
         },
     ),
-    Subject("gemini", "gemini"),
+    Subject(
+        "gemini",
+        "gemini",
+        shows_output=False,
+        quirks={"shows_output": "its update that completes a command carries an empty content"},
+    ),
 ]
