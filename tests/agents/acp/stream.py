@@ -11,8 +11,8 @@ from acp_bridge.config.server import AgentServer
 from agents.recorder import Recorder
 
 
-def agent_and_client(**protocol_config: Any) -> tuple[AcpAgent, Recorder]:
-    client = Recorder(tracing=True)
+def agent_and_client(*, tracing: bool = False, **protocol_config: Any) -> tuple[AcpAgent, Recorder]:
+    client = Recorder(tracing=tracing)
     server = AgentServer(id="piped", cmd=["none"], protocol_config=protocol_config)
     return AcpAgent(server, client, cwd="/w", client_info={"name": "t", "version": "0"}), client
 

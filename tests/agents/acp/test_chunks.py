@@ -56,6 +56,12 @@ def test_meta_that_names_no_parent_ends_no_run() -> None:
     assert events == [("s", agent_text("abc"))]
 
 
+def test_a_trace_shows_each_chunk_beside_its_line() -> None:
+    agent, client = agent_and_client(tracing=True)
+    agent.data_received(chunk_line("a") + chunk_line("b"))
+    assert client.events == [("s", agent_text("a")), ("s", agent_text("b"))]
+
+
 def test_kinds_ids_and_parents_are_told() -> None:
     parent = {"claudeCode": {"parentToolUseId": "t"}}
     events = events_of(

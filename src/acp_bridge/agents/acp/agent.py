@@ -236,6 +236,8 @@ class AcpAgent:
             self._update(params)
             call.answer({})
             return
+        if call.method == "initialize":
+            raise RpcError(METHOD_NOT_FOUND, "This is the client; an agent is asked for initialize.")
         self._requests += 1
         session_id, request = requests.read(call, params, f"acp-{self._requests}", self._served)
         self._client.event(session_id, request)
@@ -258,7 +260,9 @@ class AcpAgent:
         self._client.flush()
 
     def _intercept(self, line: bytes) -> bool:
+        """Sees every line first. A trace shows each line beside what came of it, so nothing is joined then."""
         if self._client.tracing:
+            self._chunks.flush(more_to_come=True)
             self._client.wire("in", line)
         if self._chunks.take(line):
             return True
