@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from acp_bridge.launch import guard as guard_module
-from support.processes import MARK, marked, wait_until
+from support.processes import MARK, alive, marked, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="optional: reads /proc")
 
@@ -115,6 +115,16 @@ def test_nothing_is_left_when_the_bridge_dies_while_starting(mark: str, delay: f
         process.kill()
         process.wait(30)
         wait_until(lambda: not marked(mark) and not guards_of(process.pid))
+
+
+def test_when_bridge_and_guard_are_killed_at_once_the_agent_goes_too(mark: str) -> None:
+    with bridge(mark) as process:
+        read_until(process, b"up\n")
+        agent = next(pid for pid in marked(mark) if pid == os.getpgid(pid) and pid != os.getsid(pid))
+        process.send_signal(signal.SIGSTOP)
+        os.kill(os.getsid(agent), signal.SIGKILL)
+        wait_until(lambda: not alive(agent))
+        process.kill()
 
 
 def guards_of(session: int) -> list[int]:
@@ -221,6 +231,19 @@ def test_without_a_subreaper_the_tree_seen_at_the_stop_is_ended(mark: str) -> No
     assert marked(mark) == []
 
 
+def test_without_a_subreaper_a_child_that_outlives_its_parents_term_is_remembered(mark: str) -> None:
+    code = (
+        "import os, signal, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid(); signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True)\n"
+        "while True: time.sleep(1)\n"
+    )
+    running = Running([sys.executable, "-c", code], mark, WITHOUT_SUBREAPER)
+    assert running.process.stdout is not None and running.process.stdout.readline() == b"up\n"
+    running.close()
+    assert marked(mark) == []
+
+
 def test_the_two_ways_of_listing_processes_agree() -> None:
     with subprocess.Popen(["sleep", "1000"], start_new_session=True) as child:
         try:
@@ -247,8 +270,8 @@ def test_a_guard_whose_bridge_says_nothing_ends_without_a_word() -> None:
 
 
 def test_a_guard_that_fails_takes_the_tree_along(mark: str) -> None:
-    running = Running(["/bin/sleep", "1000"], mark, [GUARD])
-    assert running.reports.readline().startswith(b"started ")
+    running = Running([sys.executable, "-c", STUBBORN], mark, [GUARD])
+    assert running.process.stdout is not None and running.process.stdout.readline() == b"up\n"
     running.socket.sendall(b"nonsense\n")
     running.process.wait(30)
     wait_until(lambda: not marked(mark))

@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from acp_bridge.jsonrpc.transport import Transport, open_fds
 from acp_bridge.launch.local import launch
 from acp_bridge.launch.spec import LaunchSpec
-from support.processes import Recorder, alive, marked, wait_until_async
+from support.processes import PATIENCE, Recorder, alive, marked, wait_until_async
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="optional: reads /proc")
 
@@ -213,7 +215,12 @@ async def test_it_works_on_a_loop_outside_the_main_thread(shell: Make, environ) 
     assert ends == [(3, None)]
 
 
-async def test_the_owner_hears_nothing_before_launch_has_returned(shell: Make, environ) -> None:
+async def test_the_owner_hears_nothing_before_launch_has_returned(shell: Make, environ, monkeypatch) -> None:
+    async def late(*arguments: Any, **options: Any) -> Transport:
+        await asyncio.sleep(0.3)  # the agent has long ended then
+        return await open_fds(*arguments, **options)
+
+    monkeypatch.setattr("acp_bridge.launch.local.open_fds", late)
     owner = Recorder()
     process = await launch(shell("echo out; echo err >&2; exit 1"), owner, environ=environ)
     assert owner.calls == []
@@ -305,6 +312,23 @@ async def test_pipes_held_open_by_another_process_do_not_delay_the_exit(
     assert await process.wait() == (4, None)
     assert time.monotonic() - begin < 5
     assert owner.calls[-2:] == ["eof", "exited"]
+
+
+async def test_pipes_held_open_from_outside_the_tree_do_not_delay_it_either(
+    shell: Make, environ, backend
+) -> None:
+    owner = Recorder()
+    process = await launch(shell("read line; exit 4"), owner, backend=backend, environ=environ)
+    held = [os.open(f"/proc/{process.pid}/fd/{number}", os.O_WRONLY) for number in (1, 2)]
+    try:
+        process.transport.write(b"go\n")
+        async with asyncio.timeout(PATIENCE):
+            assert await process.wait() == (4, None)
+            await process.stop()
+        assert owner.calls == ["eof", "exited"]
+    finally:
+        for fd in held:
+            os.close(fd)
 
 
 async def test_closing_stdout_alone_is_no_exit(python: Make, environ) -> None:

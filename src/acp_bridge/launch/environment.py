@@ -20,7 +20,6 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -108,7 +107,7 @@ def ask_shell(environ: Mapping[str, str], limit: float = LIMIT) -> dict[str, str
     """
     global _running
     shell = _shell(environ)
-    mark = uuid.uuid4().hex
+    mark = os.urandom(16).hex()
     read, write = os.pipe()
     try:
         process = subprocess.Popen(

@@ -16,7 +16,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -49,7 +48,7 @@ async def launch(
     when the call is cancelled.
     """
     inherited = dict(environ) if environ is not None else await environment.inherited_async()
-    mark = f"{os.getpid()}-{uuid.uuid4().hex}"
+    mark = f"{os.getpid()}-{os.urandom(16).hex()}"
     program = _program(spec, inherited, mark)
     _write_files(spec)
     started = start_guard(spec.argv[0])
@@ -341,7 +340,7 @@ def _write_files(spec: LaunchSpec) -> None:
     """Write the spec's files, readable by the user alone, each complete or not at all. Raises LaunchError."""
     for name, text in spec.files.items():
         path = Path(spec.cwd, name)
-        draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        draft = path.with_name(f".{path.name}.{os.urandom(16).hex()}")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
