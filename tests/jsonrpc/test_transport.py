@@ -219,10 +219,13 @@ async def test_a_reader_that_sleeps_loses_nothing(pipes: Pipes, backend: Backend
     assert transport.congested
     assert transport.unsent > 15 * MIB
     assert pipes.ear.drains == 0
+    flushed = asyncio.create_task(transport.flushed())
+    await asyncio.sleep(0)
+    assert not flushed.done()
     assert await in_thread(read_exactly, pipes.far_in, len(data)) == data
     await pipes.ear.until(lambda: pipes.ear.drains == 1)
     async with asyncio.timeout(PATIENCE):
-        await transport.flushed()
+        await flushed
     assert (transport.unsent, transport.congested) == (0, False)
     transport.close()
 
