@@ -146,7 +146,7 @@ class ThreadGetParams(SessionParams):
     epoch: str | None = None
     since_rev: int | None = None
     before: str | None = None
-    limit: int = 200
+    limit: int = Field(default=200, ge=1)
 
 
 class SessionChanged(Wire):

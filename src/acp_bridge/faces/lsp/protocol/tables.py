@@ -165,4 +165,13 @@ def parse(shape: Shape, params: Any) -> Any:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         message = f"{field or 'params'}: {first['msg']}"
-        raise HostError("badParam", message, "see docs/editor-protocol.md", param=field or "params") from None
+        raise HostError("badParam", message, _fields(shape), param=field or "params") from None
+
+
+def _fields(shape: Shape) -> str:
+    """What the params are made of, as a hint."""
+    fields = shape.model_fields.values()
+    needed = ", ".join(str(field.alias) for field in fields if field.is_required())
+    others = ", ".join(str(field.alias) for field in fields if not field.is_required())
+    told = [f"needed: {needed}" if needed else "", f"possible: {others}" if others else ""]
+    return "an object; " + "; ".join(part for part in told if part)
