@@ -57,8 +57,8 @@ class ToolCall(Event):
 
     `name` is the machine's word (policy goes by it), `title` what a person reads. `content` and `locations`
     replace the whole list. Statuses: pending, in_progress, completed, failed, cancelled, or an unknown word.
-    `announced` marks the wire form that opens a call (v1 `tool_call`): after a finished call of the same id it
-    means another call, where an update never reopens one.
+    `announced` marks the wire form that opens a call (v1 `tool_call`): after a finished call of the same id
+    it means another call, where an update never reopens one.
     """
 
     id: str

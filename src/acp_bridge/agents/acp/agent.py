@@ -260,7 +260,7 @@ class AcpAgent:
         self._client.flush()
 
     def _intercept(self, line: bytes) -> bool:
-        """Sees every line first. A trace shows each line beside what came of it, so nothing is joined then."""
+        """Sees every line first. A trace shows each beside what came of it, so nothing is joined then."""
         if self._client.tracing:
             self._chunks.flush(more_to_come=True)
             self._client.wire("in", line)
