@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.processes import mark
+from support.leftovers import mark
 
 Json = dict[str, Any]
 SCRIPTED = Path(__file__).with_name("scripted.py")
@@ -45,7 +45,7 @@ class Done:
 
 
 class Cli:
-    """`marker` is carried by every process that a command starts (support.processes finds them by it)."""
+    """`marker` is carried by every process that a command starts (support.leftovers finds them by it)."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.home = tmp_path / "home"

@@ -49,6 +49,8 @@ class JsonLines:
     def log(self, agent: str, stream: str, text: str) -> None:
         if stream in _LOGGED:
             self._line({"event": "log", "stream": stream, "text": text})
+        else:
+            self._person.log(agent, stream, text)
 
     def end(self, outcome: Outcome) -> None:
         self._line(outcome.as_event())

@@ -75,7 +75,8 @@ def main(argv: Sequence[str]) -> int:
         return result if isinstance(result, int) else OK
     except HostError as error:
         return _complain(err, Failed.of(error))
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # Typer, too, leaves this way when nobody reads stdout any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return OK
     except (KeyboardInterrupt, typer.Abort):
@@ -108,6 +109,12 @@ def _usage(err: Console, error: Exception) -> int:
     return _complain(err, Failed("badParam", message, hint))
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"acp-bridge {__version__}\n")
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     context: typer.Context,
@@ -115,14 +122,13 @@ def _options(
     log_level: Annotated[
         LogLevel, typer.Option("--log-level", help="How much of its own doings is told on stderr.")
     ] = LogLevel.warning,
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", is_eager=True, callback=_version)
+    ] = False,
 ) -> None:
     logging.basicConfig(
         level=log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
     )
-    if version:
-        sys.stdout.write(f"acp-bridge {__version__}\n")
-        raise typer.Exit
     context.obj = _Global(list(config or []))
 
 

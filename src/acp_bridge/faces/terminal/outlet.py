@@ -10,6 +10,8 @@ import asyncio
 import io
 import os
 import select
+import stat
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -34,6 +36,7 @@ class Outlet:
         self._idle = asyncio.Event()
         self._idle.set()
         self._closed = False
+        self._watched = self._watch(stdout)
         self._thread = threading.Thread(target=self._work, name="outlet", daemon=True)
         self._thread.start()
 
@@ -60,8 +63,26 @@ class Outlet:
             if self._unsent:
                 await self._idle.wait()
 
+    def _watch(self, fd: int) -> bool:
+        """Notice a reader that goes away even while there is nothing to write. Only a pipe can tell."""
+        if sys.platform != "linux" or not stat.S_ISFIFO(os.fstat(fd).st_mode):
+            return False
+        self._loop.add_reader(fd, self._break, fd)
+        return True
+
+    def _break(self, fd: int) -> None:
+        self._dead.add(fd)
+        if fd != self._stdout:
+            return
+        if self._watched:
+            self._loop.remove_reader(fd)
+            self._watched = False
+        self._broken()
+
     def close(self) -> None:
         """Let the thread end once the queue is empty; does not wait for it."""
+        if self._watched:
+            self._loop.remove_reader(self._stdout)
         with self._ready:
             self._closed = True
             self._ready.notify()
@@ -91,9 +112,7 @@ class Outlet:
         with self._ready:
             self._unsent -= size
         if not alive and fd not in self._dead:
-            self._dead.add(fd)
-            if fd == self._stdout:
-                self._broken()
+            self._break(fd)
         if not self._unsent:
             self._idle.set()
         if self._congested and self._unsent < LOW_WATER:

@@ -104,9 +104,12 @@ class Screen:
         self.note(f"… {share}{one_line(message or '')}".rstrip())
 
     def log(self, agent: str, stream: str, text: str) -> None:
-        """Show what an agent printed where it should not; its stderr is told only with a failure."""
+        """Show what is said of an agent outside its session, and what it printed where it should not; its
+        stderr is told only with a failure."""
         if stream == "noise":
             self.note(f"{agent} printed what is no message: {one_line(text)}")
+        elif stream == "log":
+            self.note(one_line(text))
 
     def end(self, outcome: Outcome) -> None:
         """Show how the turn ended."""

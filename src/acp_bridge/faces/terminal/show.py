@@ -111,14 +111,14 @@ class TerminalShow:
 
     def _ask(self) -> None:
         session, request = self._questions[0]
-        self._printer.permission_requested(request, asked=True)
-        self._question(session, request)
-
-    def _question(self, session: Session, request: Json) -> None:
         assert self._keyboard is not None
+        self._keyboard.ask(lambda line: self._typed(session, request, line))
+        self._printer.permission_requested(request, asked=True)
+        self._question(request)
+
+    def _question(self, request: Json) -> None:
         count = len(request.get("options", []))
         self._printer.question(f"  Your answer (1-{count}, Ctrl-C cancels the turn): ")
-        self._keyboard.ask(lambda line: self._typed(session, request, line))
 
     def _typed(self, session: Session, request: Json, line: str | None) -> None:
         if line is None:
@@ -128,7 +128,7 @@ class TerminalShow:
         elif (option_id := option_of_answer(request, line)) is not None:
             self._answer(session, request["requestId"], option_id)
         else:
-            self._question(session, request)
+            self._question(request)
 
     def permission_resolved(self, session: Session, request_id: str, outcome: Json, by: str) -> None:
         request = self._requests.pop(request_id, None)
