@@ -76,6 +76,7 @@ class Edits:
 
     async def _ask(self, document: Document, change: Change, label: str) -> str | None:
         """Why the editor says it did not apply; None if it says it did."""
+        change = inside(document.text, change)
         edit = {
             "range": range_of(document.text, change.start, change.end, self._features.encoding),
             "newText": change.text,
@@ -99,6 +100,18 @@ class Edits:
             return None
         reason = answer.get("failureReason") if isinstance(answer, dict) else None
         return str(reason or "it refused")
+
+
+def inside(before: str, change: Change) -> Change:
+    """The same edit, but text added behind the last line end goes before it: for editors without a line
+    there, an insertion at that place leaves an empty line behind."""
+    if change.start < len(before):
+        return change
+    for line_end in ("\r\n", "\n", "\r"):
+        if before.endswith(line_end) and change.text.endswith(line_end):
+            at = len(before) - len(line_end)
+            return Change(at, at, line_end + change.text.removesuffix(line_end))
+    return change
 
 
 async def _until_seen(
