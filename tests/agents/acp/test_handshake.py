@@ -9,6 +9,8 @@ from msgspec import Raw
 
 from acp_bridge.agents.acp import faults, handshake
 from acp_bridge.agents.acp.requests import Served
+from acp_bridge.agents.agent import AgentError
+from acp_bridge.config.server import AgentServer
 from acp_bridge.jsonrpc.messages import Answer, ConnectionClosed, RpcError, dumps
 
 
@@ -149,3 +151,26 @@ def test_a_login_is_named() -> None:
     assert "API key (key)" in (state.error.hint or "")
     assert faults.of_call("A", "session/new", RpcError(-32000, "no"), methods).kind == "authRequired"
     assert faults.of_call("A", "session/set_model", RpcError(-32601, "?"), []).kind == "unsupported"
+
+
+SERVER = AgentServer(id="a", display_name="Agent A", cmd=["agent a", "acp"])
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": None}, {"type": "agent"}, {"type": "env_var"}])
+def test_agents_own_log_ins_are_called(kind: dict[str, Any]) -> None:
+    faults.check_auth_method(SERVER, "key", [{"id": "key", "name": "Key", **kind}])
+    faults.check_auth_method(SERVER, "unlisted", [])
+
+
+def test_a_log_in_in_a_terminal_is_never_called_but_told() -> None:
+    methods = [{"id": "login", "name": "Log in", "type": "terminal", "args": ["login", 5, "--now"]}]
+    with pytest.raises(AgentError) as error:
+        faults.check_auth_method(SERVER, "login", methods)
+    assert error.value.kind == "unsupported"
+    assert "'agent a' acp login --now" in error.value.hint
+
+
+def test_a_log_in_of_an_unknown_type_is_not_called() -> None:
+    with pytest.raises(AgentError) as error:
+        faults.check_auth_method(SERVER, "x", [{"id": "x", "name": "X", "type": "retina"}])
+    assert "retina" in error.value.message

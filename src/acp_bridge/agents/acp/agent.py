@@ -113,6 +113,8 @@ class AcpAgent:
             raise faults.of_call(self._server.label, "initialize", error, []) from error
 
     async def authenticate(self, method_id: str) -> None:
+        self._check_alive()
+        faults.check_auth_method(self._server, method_id, self.info.auth_methods)
         await self._call("authenticate", {"methodId": method_id})
 
     async def logout(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from acp_bridge.agents.acp import lenient
 from acp_bridge.agents.agent import AgentError, Exit
 from acp_bridge.agents.events import Error, Json, TurnState
+from acp_bridge.config.server import AgentServer
 from acp_bridge.jsonrpc.messages import (
     AUTH_REQUIRED,
     METHOD_NOT_FOUND,
@@ -62,6 +64,28 @@ def login_hint(methods: list[Json]) -> str:
     """How to log in, as far as the agent told."""
     names = ", ".join(f"{method['name']} ({method['id']})" for method in methods)
     return f"Log in with: {names}." if names else "Log in with the agent's own command, then try again."
+
+
+def check_auth_method(server: AgentServer, method_id: str, methods: list[Json]) -> None:
+    """Raises AgentError for a log-in that must not be called: one that needs a terminal, or of a type that
+    is not known. A method the agent did not list is its own to judge; `env_var` is how older agents wrote it.
+    """
+    method: Json = next((method for method in methods if method["id"] == method_id), {})
+    kind = method.get("type")
+    if kind in (None, "agent", "env_var"):
+        return
+    if kind == "terminal":
+        given = lenient.strings_in(method, "args")
+        command = shlex.join([*server.cmd, *given])
+        hint = f"Run this in a terminal, then restart {server.label}: {command}"
+        raise AgentError(
+            "unsupported", f"The log-in {method_id!r} of {server.label} needs a terminal", hint=hint
+        )
+    raise AgentError(
+        "unsupported",
+        f"The log-in {method_id!r} of {server.label} is of the unknown type {kind!r}",
+        hint=f"Log in with {server.label}'s own command, then restart it.",
+    )
 
 
 def of_death(label: str, exit: Exit) -> AgentError:

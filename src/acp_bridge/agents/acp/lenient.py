@@ -56,6 +56,12 @@ def objects(source: Json, key: str) -> list[Json] | UnsetType:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else UNSET
 
 
+def strings_in(source: Json, key: str) -> list[str]:
+    """The strings in the list at `key`; other items are dropped singly."""
+    value = source.get(key)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def obj(source: Json, key: str) -> Json:
     """The object at `key`, {} for anything else."""
     value = source.get(key)
