@@ -1,11 +1,14 @@
 """The command `acp-bridge`: looks at argv and imports only the face that is asked for.
 
-`lsp` and `--version` import neither Typer nor Rich, so that an editor gets its answer at once.
+`lsp` and `--version` import neither Typer nor Rich, so that an editor gets its answer at once. The global
+options may stand before the command or behind it.
 """
 
 from __future__ import annotations
 
 import sys
+
+_GLOBAL = ("--config", "--log-level")
 
 
 def main() -> int:
@@ -16,13 +19,22 @@ def main() -> int:
 
         sys.stdout.write(f"acp-bridge {__version__}\n")
         return 0
-    if not argv or argv[0] == "lsp":
+    before, command = _split(argv)
+    if not command or command[0] == "lsp":
         from acp_bridge.faces.lsp.main import main as lsp_main
 
-        return lsp_main(argv[1:])
+        return lsp_main([*before, *command[1:]])
     from acp_bridge.faces.terminal.main import main as terminal_main
 
     return terminal_main(argv)
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """(leading global options with their values, the command and the rest)."""
+    at = 0
+    while at < len(argv) and argv[at].split("=")[0] in _GLOBAL:
+        at += 1 if "=" in argv[at] else 2
+    return argv[:at], argv[at:]
 
 
 if __name__ == "__main__":
