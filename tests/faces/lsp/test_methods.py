@@ -319,6 +319,13 @@ async def test_every_documented_request_is_served_and_no_other(client: LspClient
         assert raised.value.code == -32601
 
 
+async def test_bad_params_of_a_standard_request_are_answered(client: LspClient) -> None:
+    for params in (None, [], {"textDocument": 3}):
+        with pytest.raises(LspError) as raised:
+            await client.request("textDocument/codeAction", params)
+        assert raised.value.code == -32602
+
+
 async def test_unknown_params_are_ignored(client: LspClient) -> None:
     session = await client.new_session("demo", _meta={"class": 1}, tomorrow=[1])
     assert (await client.turn(session, "plain", tomorrow=True)).stop_reason == "end_turn"
