@@ -436,6 +436,25 @@ async def test_a_second_stop_can_hasten_the_first(shell: Make, environ) -> None:
     assert process.exit == (None, "SIGKILL")
 
 
+async def test_a_second_stop_can_hasten_the_kill_after_term(python: Make, environ) -> None:
+    code = (
+        "import signal,time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('term', flush=True))\n"
+        "print('up', flush=True)\n"
+        "while True: time.sleep(1)\n"
+    )
+    owner = Recorder()
+    process = await launch(python(code), owner, environ=environ)
+    await owner.until_output(b"up\n")
+    patient = asyncio.ensure_future(process.stop(3))
+    await owner.until_output(b"term\n")
+    begin = time.monotonic()
+    await process.stop(0)
+    assert time.monotonic() - begin < 2
+    await patient
+    assert process.exit == (None, "SIGKILL")
+
+
 async def test_a_cancelled_stop_goes_on(shell: Make, environ, mark: str) -> None:
     process = await launch(shell(f"{TERM_PROOF}; while :; do sleep 1; done"), Recorder(), environ=environ)
     with pytest.raises(TimeoutError):

@@ -114,12 +114,8 @@ class LocalProcess:
         a smaller `grace` then hastens the end. Cancelling the caller does not stop the stopping.
         """
         self.transport.close_write()
-        term_at = self._loop.time() + grace
-        if not self._gone.done() and (self._term_at is None or term_at < self._term_at):
-            self._term_at = term_at
-            if self._term_timer is not None:
-                self._term_timer.cancel()
-            self._term_timer = self._loop.call_at(term_at, self._link.stop, grace)
+        if not self._gone.done():
+            self._schedule_term(grace)
         await asyncio.shield(self._gone)
         await asyncio.shield(self._ended)
 
@@ -197,6 +193,16 @@ class LocalProcess:
             self._say(line)
         self._stderr_open = False
         self._settle()
+
+    def _schedule_term(self, grace: float) -> None:
+        now = self._loop.time()
+        if self._term_at is not None and self._term_at <= now:
+            self._link.stop(grace)  # TERM is out; the guard takes the earlier time for KILL
+        elif self._term_at is None or now + grace < self._term_at:
+            self._term_at = now + grace
+            if self._term_timer is not None:
+                self._term_timer.cancel()
+            self._term_timer = self._loop.call_at(self._term_at, self._link.stop, grace)
 
     def _take(self, name: str) -> int:
         """One of our descriptors, from now on owned by the caller."""
