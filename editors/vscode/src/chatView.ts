@@ -23,7 +23,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private readonly texts: ShownTexts,
   ) {
     this.subscriptions = [
-      vscode.window.registerWebviewViewProvider(CHAT_VIEW, this),
+      // Kept while hidden: the place in the thread and what is unfolded stay; nothing is drawn meanwhile.
+      vscode.window.registerWebviewViewProvider(CHAT_VIEW, this, { webviewOptions: { retainContextWhenHidden: true } }),
       server.onDidChange(() => this.showState()),
       sessions.onDidChange(() => this.showState()),
       sessions.onDidChangeThread((changed) => {
@@ -176,6 +177,10 @@ function report(error: unknown): Promise<void> {
 }
 
 async function openFile(uri: vscode.Uri, line: number | undefined): Promise<void> {
+  if ((await vscode.workspace.fs.stat(uri)).type & vscode.FileType.Directory) {
+    await vscode.commands.executeCommand('revealInExplorer', uri);
+    return;
+  }
   const selection = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
   await vscode.window.showTextDocument(uri, { preview: true, ...selection });
 }

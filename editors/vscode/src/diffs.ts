@@ -18,7 +18,7 @@ export class ShownTexts implements vscode.TextDocumentContentProvider, vscode.Di
   async openDiff(file: string, oldText: string | null, newText: string): Promise<void> {
     const left = this.keep(file, oldText ?? '');
     const right = this.keep(file, newText);
-    const title = `${path.basename(file)} (${oldText === null ? 'new file' : 'proposed change'})`;
+    const title = `${path.basename(file)} (${oldText === null ? 'new file' : 'change'})`;
     await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
   }
 

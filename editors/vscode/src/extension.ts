@@ -27,6 +27,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     const began = bridge.phase === 'running' && phase !== 'running';
     phase = bridge.phase;
     if (began) {
+      if (sessions.sessions.size > 0) {
+        void vscode.window.showWarningMessage('ACP Bridge was started again; its sessions have ended.');
+      }
       sessions.reset().catch((error: unknown) => showProblem(problemOf(error)));
     } else if (phase === 'failed' && bridge.problem && !chat.visible) {
       void showProblem(bridge.problem);

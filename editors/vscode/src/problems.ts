@@ -52,9 +52,16 @@ export async function showProblem(problem: Problem): Promise<void> {
   }
 }
 
+/** Machine settings stand under User, in a remote window under Remote. */
+async function openSettings(): Promise<void> {
+  const remote = vscode.env.remoteName !== undefined;
+  const command = remote ? 'workbench.action.openRemoteSettings' : 'workbench.action.openSettings';
+  await vscode.commands.executeCommand(command, { query: '@ext:acp-bridge.acp-bridge' });
+}
+
 export async function runAction(name: ActionName): Promise<void> {
   if (name === 'openSettings') {
-    await vscode.commands.executeCommand('workbench.action.openSettings', 'acpBridge');
+    await openSettings();
   } else {
     await vscode.commands.executeCommand(`acpBridge.${name}`);
   }

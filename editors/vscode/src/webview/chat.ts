@@ -43,7 +43,7 @@ class Chat {
     document.body.append(this.header.element, middle, bottom);
     this.problem.hidden = true;
     this.scroller.addEventListener('scroll', () => this.noteScroll());
-    new ResizeObserver(() => this.follows && this.scrollToEnd()).observe(this.scroller);
+    new ResizeObserver(() => this.resized()).observe(this.scroller);
     document.addEventListener('click', openLinks);
     this.drawState();
   }
@@ -216,6 +216,13 @@ class Chat {
     this.welcome.hidden = this.thread.order.length > 0;
     if (!this.welcome.hidden) {
       this.welcome.replaceChildren(...welcome(this.state));
+    }
+  }
+
+  private resized(): void {
+    this.composer.fit();
+    if (this.follows) {
+      this.scrollToEnd();
     }
   }
 

@@ -2,7 +2,11 @@
 import type { Problem } from '../messages.ts';
 import type { Json, Session } from '../protocol.ts';
 import { h, icon, iconButton } from './dom.ts';
-import { call, keep, kept, post, prompt } from './host.ts';
+import { call, keep, kept, prompt } from './host.ts';
+
+const HIGHEST = 240;
+const RUNNING = ['running', 'requires_action', 'cancelling'];
+const CONTROLS: Record<string, 'select' | 'toggle'> = { select: 'select', boolean: 'toggle' };
 
 export class Composer {
   readonly element = h('div', { class: 'composer' });
@@ -35,18 +39,25 @@ export class Composer {
 
   update(session: Session | undefined, agentName: string): void {
     this.session = session;
-    const running = session !== undefined && session.state !== 'idle';
+    const running = RUNNING.includes(session?.state ?? '');
     this.stop.hidden = !running;
     this.stop.disabled = session?.state === 'cancelling';
-    const after = running ? ' (waits for the current turn)' : '';
-    this.box.placeholder = `Ask ${agentName}${after}`;
+    this.box.placeholder = running ? `Queue a prompt for ${agentName}` : `Ask ${agentName}`;
+    this.fit();
     this.drawQueue();
     this.drawOptions();
   }
 
-  private edited(): void {
+  /** Make the box as high as its text; before it is on the page it has no height to measure. */
+  fit(): void {
     this.box.style.height = 'auto';
-    this.box.style.height = `${Math.min(this.box.scrollHeight, 240)}px`;
+    if (this.box.scrollHeight > 0) {
+      this.box.style.height = `${Math.min(this.box.scrollHeight, HIGHEST)}px`;
+    }
+  }
+
+  private edited(): void {
+    this.fit();
     this.send.disabled = this.box.value.trim() === '';
     keep({ draft: this.box.value });
     this.drawCommands();
@@ -142,12 +153,20 @@ export class Composer {
   }
 
   private drawOptions(): void {
-    const options = (this.session?.configOptions ?? []).filter((option) => option['type'] === 'select');
+    const options = (this.session?.configOptions ?? []).filter((option) => option['type'] in CONTROLS);
     const key = JSON.stringify(options);
     if (key !== this.shownOptions) {
       this.shownOptions = key;
-      this.options.replaceChildren(...options.map((option) => this.select(option)));
+      this.options.replaceChildren(...options.map((option) => this[CONTROLS[option['type']]!](option)));
     }
+  }
+
+  private toggle(option: Json): HTMLElement {
+    const name = String(option['name'] ?? option['id']);
+    const on = option['currentValue'] === true;
+    const flip = () => void this.ask('acp/session/setConfigOption', { configId: option['id'], value: !on });
+    const props = { class: `toggle ${on ? 'on' : ''}`, type: 'button', 'aria-pressed': String(on), title: name };
+    return h('button', { ...props, onclick: flip }, name);
   }
 
   private select(option: Json): HTMLElement {
@@ -165,8 +184,4 @@ export class Composer {
     };
     return h('span', { class: 'select' }, h('select', { title: label, 'aria-label': label, onchange: change }, ...choices), icon('chevron'));
   }
-}
-
-export function startSession(agent: string): void {
-  post({ type: 'newSession', agent });
 }

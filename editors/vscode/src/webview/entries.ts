@@ -122,7 +122,7 @@ class ThoughtView implements EntryView {
   private readonly text = new MarkdownText(openWhole('thoughts'));
 
   constructor() {
-    this.element.append(h('summary', {}, icon('chevron', 'turns'), icon('brain'), 'Thoughts'), this.text.element);
+    this.element.append(h('summary', {}, icon('brain'), 'Thoughts'), this.text.element);
   }
 
   update(entry: Entry): void {

@@ -35,6 +35,7 @@ export class Header {
       this.heard();
     }
     this.session = session;
+    this.element.hidden = session === undefined && state.agents.length === 0;
     this.element.replaceChildren(
       session ? sessionPicker(state, session) : agentPicker(state),
       ...(session?.usage ? usageMark(session.usage) : []),

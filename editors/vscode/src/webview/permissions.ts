@@ -4,6 +4,17 @@ import type { Problem } from '../messages.ts';
 import { h, icon } from './dom.ts';
 import { call } from './host.ts';
 
+const QUESTIONS: Record<PermissionRequest['action']['type'], string> = {
+  shell: 'Run this command?',
+  edit: 'Change this file?',
+  read: 'Read this file?',
+  delete: 'Delete this?',
+  move: 'Move this?',
+  fetch: 'Fetch this?',
+  mode: 'Change the mode?',
+  other: 'Allow this?',
+};
+
 export class Permissions {
   readonly element = h('div', { class: 'requests' });
   private readonly cards = new Map<string, HTMLElement>();
@@ -35,7 +46,7 @@ export class Permissions {
       h(
         'button',
         {
-          class: `button option ${option.kind ?? ''} ${option.kind?.startsWith('allow') ? '' : 'secondary'}`,
+          class: `button option ${option.kind ?? ''} ${option.kind === 'allow_once' ? '' : 'secondary'}`,
           type: 'button',
           onclick: () => this.answer(request.requestId, option.optionId),
         },
@@ -45,7 +56,8 @@ export class Permissions {
     return h(
       'section',
       { class: 'request', 'aria-label': 'Permission request' },
-      h('div', { class: 'request-title' }, icon('shield'), h('span', { class: 'strong' }, request.title)),
+      h('div', { class: 'request-title' }, icon('shield'), h('span', { class: 'strong' }, QUESTIONS[request.action.type])),
+      ...(request.title === request.action.details['command'] ? [] : [h('div', {}, request.title)]),
       ...subject(request),
       h('div', { class: 'options' }, ...options),
     );

@@ -1,5 +1,5 @@
 // A tool call: what it is, how it stands, what it changed and printed.
-import type { Entry, Json, ToolContent, ToolDiff, ToolEntry } from '../protocol.ts';
+import type { Entry, Json, Location, ToolContent, ToolDiff, ToolEntry } from '../protocol.ts';
 import { changedLines } from './changedLines.ts';
 import { button, h, icon, type IconName } from './dom.ts';
 import { blockElement, openWhole, type EntryView } from './entries.ts';
@@ -19,6 +19,11 @@ const KINDS: Record<string, IconName> = {
 const OUTPUT_SHOWN = 20_000;
 const RAW_SHOWN = 20_000;
 const DIFF_LINES = 12;
+const MOST_PLACES = 5;
+/** Kinds whose content is what they found: a file's own text, folded away. */
+const FOUND = ['read', 'search', 'fetch'];
+/** Kinds whose text is no Markdown unless it stands in a fence. */
+const VERBATIM = ['execute', ...FOUND];
 
 export class ToolView implements EntryView {
   readonly element = h('div', { class: 'entry tool' });
@@ -38,7 +43,7 @@ export class ToolView implements EntryView {
     this.part('head', [tool.title, tool.status, tool.toolKind, tool.locations], () =>
       this.head.replaceChildren(...drawHead(tool)),
     );
-    this.part('body', tool.content, () => this.body.replaceChildren(...(tool.content ?? []).map(drawContent)));
+    this.part('body', tool.content, () => this.body.replaceChildren(...drawBody(tool)));
     this.part('output', tool.output, () => this.drawOutput(tool.output ?? ''));
     this.part('raw', [tool.rawInput, tool.rawOutput], () => this.drawRaw(tool));
   }
@@ -75,25 +80,31 @@ export class ToolView implements EntryView {
       const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1);
       return [h('div', { class: 'label' }, String(label)), h('pre', {}, text.slice(0, RAW_SHOWN))];
     });
-    this.more.replaceChildren(h('summary', {}, icon('chevron', 'turns'), 'Details'), ...shown);
+    this.more.replaceChildren(h('summary', {}, 'Details'), ...shown);
   }
 }
 
+/** The title leads to the first place it is about; further places, and places it does not name, stand below. */
 function drawHead(tool: ToolEntry): Node[] {
-  const places = tool.locations
-    .filter((place) => !tool.title.includes(place.path))
-    .slice(0, 5)
-    .map((place) => {
-      const line = place.line === undefined || place.line === null ? '' : `:${place.line + 1}`;
-      const go = () => post({ type: 'openFile', uri: place.uri, ...(place.line ? { line: place.line } : {}) });
-      return h('button', { class: 'link', type: 'button', title: place.path, onclick: go }, basename(place.path) + line);
-    });
+  const [first, ...others] = tool.locations;
+  const named = first !== undefined && tool.title.includes(basename(first.path));
+  const title = named ? placeLink(first, tool.title) : h('span', {}, tool.title);
+  const places = (named || !first ? others : [first, ...others]).slice(0, MOST_PLACES);
+  const links = places.map((place) => placeLink(place, basename(place.path) + lineNumber(place)));
   return [
     icon(KINDS[tool.toolKind ?? ''] ?? 'tool'),
-    h('span', { class: 'tool-title' }, tool.title),
-    ...places,
+    h('div', { class: 'tool-title' }, title, links.length > 0 && h('div', { class: 'places' }, ...links)),
     statusMark(tool.status),
   ];
+}
+
+function placeLink(place: Location, text: string): HTMLElement {
+  const go = () => post({ type: 'openFile', uri: place.uri, line: place.line ?? null });
+  return h('button', { class: 'place', type: 'button', title: place.path + lineNumber(place), onclick: go }, text);
+}
+
+function lineNumber(place: Location): string {
+  return typeof place.line === 'number' ? `:${place.line + 1}` : '';
 }
 
 function statusMark(status: string): HTMLElement {
@@ -106,6 +117,22 @@ function statusMark(status: string): HTMLElement {
   };
   const mark = marks[status] ?? h('span', { class: 'spinner' });
   return h('span', { class: 'status', role: 'img', title: words, 'aria-label': words }, mark);
+}
+
+function drawBody(tool: ToolEntry): HTMLElement[] {
+  const kind = tool.toolKind ?? '';
+  return (tool.content ?? []).map((content) => {
+    if (content.type !== 'text' || content.text.startsWith('```') || !VERBATIM.includes(kind)) {
+      return drawContent(content);
+    }
+    const shown = h('pre', { class: 'verbatim', tabindex: 0 }, content.text.slice(0, RAW_SHOWN));
+    return FOUND.includes(kind) ? folded(shown, content.text) : shown;
+  });
+}
+
+function folded(shown: HTMLElement, text: string): HTMLElement {
+  const lines = text.trimEnd().split('\n').length;
+  return h('details', {}, h('summary', {}, `${lines} ${lines === 1 ? 'line' : 'lines'}`), shown);
 }
 
 function drawContent(content: ToolContent): HTMLElement {
