@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,12 +29,14 @@ class Neovim:
         (home / "init.lua").write_text(init)
         self.home = home
         self.folder = folder
-        # A socket's path must be short.
-        self.address = str(Path(os.environ.get("TMPDIR", "/tmp")) / f"nv-{os.getpid()}-{id(self) % 10**8}.sock")
-        private = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+        # A socket's path must be short, and pytest's folders are not.
+        self.address = str(Path(tempfile.mkdtemp(prefix="nvim")) / "s")
+        names = ("CONFIG", "DATA", "STATE", "CACHE")
+        private = {f"XDG_{name}_HOME": str(home / name.lower()) for name in names}
         self.errors = (home / "nvim.err").open("wb")
+        options = ["--clean", "-u", str(home / "init.lua"), "--headless", "--listen", self.address]
         self.process = subprocess.Popen(
-            [program, "--clean", "-u", str(home / "init.lua"), "--headless", "--listen", self.address, *files],
+            [program, *options, *files],
             cwd=folder,
             env={**environ, **private, "TERM": "xterm-256color"},
             stdin=subprocess.DEVNULL,
@@ -85,5 +89,5 @@ class Neovim:
                 self.process.kill()
         self.errors.close()
         status = self.process.wait(15)
-        Path(self.address).unlink(missing_ok=True)
+        shutil.rmtree(Path(self.address).parent, ignore_errors=True)
         return status

@@ -176,6 +176,7 @@ function Chat:open_chat()
     number = false,
     relativenumber = false,
     signcolumn = 'no',
+    statuscolumn = ' ',
     foldcolumn = '0',
     spell = false,
     list = false,
@@ -189,6 +190,7 @@ function Chat:open_chat()
     foldlevel = 0,
     foldenable = true,
     fillchars = 'fold: ,eob: ',
+    winhighlight = 'Folded:Normal',
     winbar = "%{%v:lua.require'acp_bridge.winbar'.chat()%}",
   }
   for name, value in pairs(options) do
@@ -210,6 +212,7 @@ function Chat:open_prompt(chat_win)
     number = false,
     relativenumber = false,
     signcolumn = 'no',
+    statuscolumn = ' ',
     winfixheight = true,
     fillchars = 'eob: ',
     winbar = "%{%v:lua.require'acp_bridge.winbar'.prompt()%}",
@@ -345,7 +348,10 @@ function Chat:open_file(location)
   else
     vim.cmd('leftabove vsplit')
   end
-  vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(location.uri)))
+  -- Not by :edit, which would read a file anew that is shown already.
+  local buf = vim.fn.bufadd(vim.uri_to_fname(location.uri))
+  vim.bo[buf].buflisted = true
+  vim.cmd.buffer(buf)
   if location.line then
     local last = vim.api.nvim_buf_line_count(0)
     vim.api.nvim_win_set_cursor(0, { math.min(location.line + 1, last), 0 })

@@ -13,7 +13,8 @@ local function scratch(text, name, path)
     table.remove(lines)
   end
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  pcall(vim.api.nvim_buf_set_name, buf, ('acp-bridge://diff/%d/%s/%s'):format(buf, name, path))
+  local short = vim.fn.fnamemodify(path, ':~:.')
+  vim.api.nvim_buf_set_name(buf, ('acp-bridge://%d/%s/%s'):format(buf, name, short))
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
   local filetype = vim.filetype.match({ filename = path, contents = lines })

@@ -146,7 +146,7 @@ function M.send()
   end
 end
 
---- Send a prompt, with lines of the buffer at hand behind it.
+--- Send a prompt, with lines of the buffer at hand behind it; the cursor stays where it is.
 ---@param prompt string
 ---@param range {[1]: integer, [2]: integer}? first and last line, 1-based
 function M.ask(prompt, range)
@@ -161,7 +161,11 @@ function M.ask(prompt, range)
     local head = ('%s:%d-%d'):format(name == '' and 'unnamed' or name, range[1], range[2])
     text = table.concat({ prompt, '', head, fence .. vim.bo.filetype, table.concat(lines, '\n'), fence }, '\n')
   end
+  local win = vim.api.nvim_get_current_win()
   M.chat(function(chat)
+    if vim.api.nvim_win_is_valid(win) then
+      vim.api.nvim_set_current_win(win)
+    end
     chat:prompt(text)
   end)
 end
@@ -182,8 +186,7 @@ end
 ---@param agent table
 ---@return string
 local function agent_line(agent)
-  local state = agent.available and agent.state or ('not available: ' .. (agent.reason or 'unknown'))
-  return ('%s  (%s)  %s'):format(agent.displayName, agent.id, state)
+  return ('%s  (%s)  %s'):format(agent.displayName, agent.id, agent.available and agent.state or 'not available')
 end
 
 --- List the agents; the one you choose gets a new chat.
@@ -191,7 +194,11 @@ function M.agents()
   client.with(function(lsp_client)
     client.request(lsp_client, 'acp/agents/list', vim.empty_dict(), 'the agents cannot be listed', function(result)
       sessions.learn_names(result.agents)
-      vim.ui.select(result.agents, {
+      local usable, others = {}, {}
+      for _, agent in ipairs(result.agents) do
+        table.insert(agent.available and usable or others, agent)
+      end
+      vim.ui.select(vim.list_extend(usable, others), {
         prompt = 'Agents: choose one for a new chat',
         kind = 'acp_bridge_agent',
         format_item = agent_line,
@@ -199,7 +206,7 @@ function M.agents()
         if agent and agent.available then
           M.new(agent.id)
         elseif agent then
-          notify.error(agent.displayName .. ' is not available', agent.reason)
+          notify.error(('%s is not available: %s'):format(agent.displayName, agent.reason or 'no reason given'))
         end
       end)
     end)

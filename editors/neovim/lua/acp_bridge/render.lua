@@ -183,7 +183,8 @@ local function diff_lines(diff, cwd)
     local sign = text:sub(1, 1)
     added = added + (sign == '+' and 1 or 0)
     removed = removed + (sign == '-' and 1 or 0)
-    local item = line('  │ ' .. text, nil, { target = target })
+    local shown = sign == '@' and text or (sign .. ' ' .. text:sub(2))
+    local item = line('  │ ' .. shown, nil, { target = target })
     local group = DIFF_GROUPS[sign] or 'AcpBridgeDetail'
     item.marks = { { 0, 5, 'AcpBridgeMuted' }, { 6, -1, group } }
     table.insert(body, item)
@@ -211,16 +212,24 @@ local function content_lines(item, cwd)
   return quoted(vim.json.encode(item))
 end
 
+--- The paths whose diffs an entry shows.
+---@param entry table
+---@return table<string, true>
+local function diff_paths(entry)
+  local paths = {}
+  for _, item in ipairs(entry.content or {}) do
+    if item.type == 'diff' and item.path then
+      paths[item.path] = true
+    end
+  end
+  return paths
+end
+
 ---@param entry table
 ---@param cwd string
 ---@return acp_bridge.Line[]
 local function location_lines(entry, cwd)
-  local shown = {}
-  for _, item in ipairs(entry.content or {}) do
-    if item.type == 'diff' and item.path then
-      shown[item.path] = true
-    end
-  end
+  local shown = diff_paths(entry)
   local lines = {}
   for _, location in ipairs(entry.locations or {}) do
     if not shown[location.path] then
@@ -233,8 +242,9 @@ local function location_lines(entry, cwd)
 end
 
 ---@param request table
+---@param entry table
 ---@return acp_bridge.Line[]
-local function pending_lines(request)
+local function pending_lines(request, entry)
   local names = vim.tbl_map(function(option)
     return option.name
   end, request.options)
@@ -247,8 +257,11 @@ local function pending_lines(request)
     end
     table.insert(lines, line('    in ' .. tostring(request.action.details.cwd), 'AcpBridgeMuted', { target = target }))
   end
+  local shown = diff_paths(entry)
   for _, path in ipairs((request.action.details or {}).paths or {}) do
-    table.insert(lines, line('  → ' .. path.path, 'AcpBridgePath', { target = target }))
+    if not shown[path.path] then
+      table.insert(lines, line('  → ' .. path.path, 'AcpBridgePath', { target = target }))
+    end
   end
   local text = '  Your permission is needed: ' .. table.concat(names, ' · ') .. '   <CR> to decide'
   table.insert(lines, line(text, 'AcpBridgeAttention', { target = target }))
@@ -407,7 +420,7 @@ function M.entry(entry, context)
   local lines = (kinds[entry.kind] or unknown)(entry, context)
   local request = context.pending[entry.id]
   if request then
-    vim.list_extend(lines, pending_lines(request))
+    vim.list_extend(lines, pending_lines(request, entry))
   end
   if entry.parent then
     for _, item in ipairs(lines) do

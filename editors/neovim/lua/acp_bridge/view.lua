@@ -25,6 +25,13 @@ local ns = vim.api.nvim_create_namespace('acp_bridge')
 local View = {}
 View.__index = View
 
+--- Whether what follows a row begins as it does because of this row.
+---@param row acp_bridge.Row
+---@return boolean
+local function leads(row)
+  return #row.lines > 0 or row.kind == 'user' or row.kind == 'stop'
+end
+
 ---@param buf integer
 ---@param thread acp_bridge.Thread
 ---@param context fun(): table
@@ -188,7 +195,7 @@ function View:reshape()
       table.insert(self.rows, index, { id = id, kind = entry.kind, lines = {}, held = '' })
       self.starts = nil
       self.dirty[id] = true
-      self:touch_row(index + 1)
+      self:touch_after(index)
     end
   end
 end
@@ -212,16 +219,21 @@ function View:drop(index)
   self:set(index, {})
   table.remove(self.rows, index)
   self.starts = nil
-  self:touch_row(index)
+  self:touch_after(index - 1)
 end
 
+--- How an entry begins depends on the last one shown before it: render those anew that may begin otherwise.
 ---@private
----@param index integer
-function View:touch_row(index)
-  local row = self.rows[index]
-  if row then
-    self.dirty[row.id] = true
-  end
+---@param index integer the row that is another now
+function View:touch_after(index)
+  local row
+  repeat
+    index = index + 1
+    row = self.rows[index]
+    if row then
+      self.dirty[row.id] = true
+    end
+  until not row or leads(row)
 end
 
 ---@private
@@ -245,12 +257,12 @@ function View:refresh()
     local row = self.rows[i]
     local what = self.dirty[row.id]
     if what then
-      local was_shown = #row.lines > 0
+      local kind, led = row.kind, leads(row)
       if what == true or not self:append(i, what, context) then
         self:render(i, context)
       end
-      if was_shown ~= (#row.lines > 0) then
-        self:touch_row(i + 1)
+      if row.kind ~= kind or leads(row) ~= led then
+        self:touch_after(i)
       end
     end
   end
@@ -282,7 +294,7 @@ end
 function View:previous(index)
   for i = index - 1, 1, -1 do
     local row = self.rows[i]
-    if #row.lines > 0 or row.kind == 'user' or row.kind == 'stop' then
+    if leads(row) then
       return self.thread:entry(row.id)
     end
   end
