@@ -33,6 +33,15 @@ def program(path: Path, text: str | bytes, mode: int = 0o755) -> Path:
     return path
 
 
+@pytest.mark.parametrize("folder", ["", ".", "bin"])
+async def test_a_project_never_chooses_the_program(tmp_path: Path, environ, folder: str) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    program(tmp_path / folder / "some-agent", "#!/bin/sh\nexit 0\n")
+    environ["PATH"] = f"{folder}:/bin"
+    error = await refused(("some-agent",), tmp_path, environ)
+    assert "not found" in error.message
+
+
 async def test_an_unknown_command(tmp_path: Path, environ) -> None:
     environ["PATH"] = f"/bin:{tmp_path}"
     error = await refused(("no-such-agent", "--acp"), tmp_path, environ)

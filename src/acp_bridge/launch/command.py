@@ -12,6 +12,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from acp_bridge.config.paths import expand_home
 from acp_bridge.launch.process import LaunchError
 
 _DEFAULT_PATH = os.defpath
@@ -23,12 +24,12 @@ def resolve(command: str, cwd: str, env: Mapping[str, str]) -> str:
     if not command:
         raise LaunchError("The agent's command is empty.", "Give it a program to run in `command`.")
     if command.startswith("~"):
-        command = _expand_home(command, env)
+        command = expand_home(command, env)
     if os.sep in command or (os.altsep and os.altsep in command):
         path = Path(cwd, command)
         _check_executable(path, command)
         return str(path)
-    return _search(command, cwd, env.get("PATH") or _DEFAULT_PATH)
+    return _search(command, env.get("PATH") or _DEFAULT_PATH)
 
 
 def check_folder(cwd: str) -> None:
@@ -83,18 +84,13 @@ def explain(
     )
 
 
-def _expand_home(command: str, env: Mapping[str, str]) -> str:
-    home = env.get("HOME")
-    if home and (command == "~" or command.startswith("~/")):
-        return home + command[1:]
-    return os.path.expanduser(command)
-
-
-def _search(command: str, cwd: str, search_path: str) -> str:
+def _search(command: str, search_path: str) -> str:
+    """Look in the absolute folders of PATH only: an empty or relative one would mean the project's own, and a
+    project must not choose the program."""
     denied = ""
     for folder in search_path.split(os.pathsep):
-        candidate = Path(cwd, folder, command)
-        if not candidate.is_file():
+        candidate = Path(folder, command)
+        if not candidate.is_absolute() or not candidate.is_file():
             continue
         if os.access(candidate, os.X_OK):
             return str(candidate)
