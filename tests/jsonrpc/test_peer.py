@@ -281,6 +281,18 @@ class TestCancellation:
         wire.feed(request(5, "a"), notification("$/cancel_request", {"requestId": "5"}))
         assert wire.handler.calls[0].cancelled
 
+    def test_the_id_may_come_back_as_a_number(self) -> None:
+        wire = Wire()
+        wire.feed(request("5", "a"), notification("$/cancel_request", {"requestId": 5}))
+        assert wire.handler.calls[0].cancelled
+
+    def test_of_the_newer_of_two_requests_with_one_id(self) -> None:
+        wire = Wire()
+        wire.feed(request(5, "a"), request(5, "b"))
+        wire.handler.calls[0].answer(1)
+        wire.feed(notification("$/cancel_request", {"requestId": 5}))
+        assert [call.cancelled for call in wire.handler.calls] == [False, True]
+
     def test_a_cancel_callback_that_raises_costs_nothing_else(self) -> None:
         wire = Wire()
         ran: list[int] = []
@@ -300,7 +312,7 @@ class TestCancellation:
         wire.peer.cancel(request_id)
         assert len(wire.sent) == 2
 
-    async def test_cancelling_the_task_of_a_call(self) -> None:
+    async def test_cancelling_the_task_of_a_call(self, caplog: pytest.LogCaptureFixture) -> None:
         wire = Wire(cancel=LSP_CANCEL)
         call = asyncio.create_task(wire.peer.call("slow"))
         await asyncio.sleep(0)
@@ -310,6 +322,7 @@ class TestCancellation:
         assert wire.sent[1] == notification("$/cancelRequest", {"id": wire.sent[0]["id"]})
         wire.feed(result(wire.sent[0]["id"], "too late"), notification("next"))
         assert wire.handler.noise == []
+        assert caplog.records == []
         assert wire.handler.events == [("notification", "next", {})]
 
 

@@ -67,8 +67,6 @@ def _without_cr(line: bytes) -> bytes:
 
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d{1,10})[ \t]*$", re.IGNORECASE)
 _OTHER_HEADER = re.compile(rb"content-type[ \t]*:", re.IGNORECASE)
-_LONGEST_LENGTH_HEADER = 128
-"""Only so much of a line's end is searched for the header, so that long junk costs nothing."""
 
 
 class ContentLength:
@@ -124,7 +122,7 @@ class ContentLength:
         if not line:
             self._missing, self._announced = self._announced, 0
             return
-        found = _LENGTH.search(line[-_LONGEST_LENGTH_HEADER:])
+        found = _LENGTH.search(line)
         if found is not None:
             self._announced = int(found[1])
             line = line[: len(line) - len(found[0])]

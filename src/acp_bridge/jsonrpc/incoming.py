@@ -63,8 +63,6 @@ class IncomingCall:
 
     def cancel(self) -> None:
         """For the peer: the other side takes the request back."""
-        if self._cancelled or self.answered:
-            return
         self._cancelled = True
         callbacks, self._on_cancel = self._on_cancel, []
         for callback in callbacks:
