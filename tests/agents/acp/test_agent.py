@@ -100,6 +100,16 @@ async def test_client_fs_false_withholds_both_file_capabilities(make: Make, tmp_
     assert capabilities["fs"] == {"readTextFile": False, "writeTextFile": False}
 
 
+async def test_an_mcp_server_the_agent_cannot_reach_is_left_out_aloud(make: Make, tmp_path: Path) -> None:
+    agent, client = make({})
+    await agent.start()
+    await agent.initialize()
+    remote = {"name": "docs", "type": "http", "url": "https://m.example", "headers": []}
+    await agent.new_session(SessionParams(cwd=str(tmp_path), mcp_servers=[remote]))
+    assert sent(client, "session/new")[0]["mcpServers"] == []
+    assert "docs" in client.of(Notice)[0].title
+
+
 async def test_log_in_and_try_again(make: Make, tmp_path: Path) -> None:
     agent, _client = make({"auth": ["key", "browser"]})
     with pytest.raises(AgentError) as refused:

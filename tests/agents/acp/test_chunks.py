@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_bridge.agents.acp.chunks import ChunkRun
@@ -162,6 +162,7 @@ pieces = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(lines=pieces, cuts=st.lists(st.integers(min_value=1, max_value=40), max_size=30))
 def test_any_cut_of_the_stream_says_the_same(lines: list[bytes], cuts: list[int]) -> None:
     stream = b"".join(lines) + update_line({"sessionUpdate": "plan", "entries": []})

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_bridge.agents.acp.requests import METHODS, Served
@@ -231,6 +231,7 @@ def test_what_is_announced() -> None:
 values = st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.lists(st.integers(), max_size=2)
 
 
+@settings(deadline=None)
 @given(
     method=st.sampled_from(sorted(METHODS)),
     params=st.dictionaries(

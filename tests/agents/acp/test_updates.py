@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
@@ -420,6 +420,7 @@ typed_values = json_values | st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(
     kind=st.sampled_from(sorted(KINDS)) | st.text(max_size=10),
     fields=st.dictionaries(
@@ -431,6 +432,7 @@ def test_no_update_whatever_breaks_the_reader(kind: str, fields: dict[str, Any])
         assert isinstance(event, Event)
 
 
+@settings(deadline=None)
 @given(
     kind=st.text(max_size=12).filter(lambda kind: kind not in KINDS),
     fields=st.dictionaries(st.text(max_size=6), json_values, max_size=4),

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from msgspec import Raw
 
-from acp_bridge.agents.acp import faults, handshake, lenient, requests, updates
+from acp_bridge.agents.acp import faults, handshake, lenient, requests, sessions, updates
 from acp_bridge.agents.acp.chunks import ChunkRun
 from acp_bridge.agents.acp.options import SessionOptions
 from acp_bridge.agents.acp.prepare import prepare
@@ -141,7 +141,7 @@ class AcpAgent:
         self._require(self.capabilities.list, "list its sessions")
         given = {"cwd": cwd, "cursor": cursor}
         params = {key: value for key, value in given.items() if value is not None}
-        return await self._call("session/list", params, _session_list)
+        return await self._call("session/list", params, sessions.listing)
 
     async def close_session(self, session_id: str) -> None:
         self._require(self.capabilities.close, "close a session")
@@ -151,6 +151,7 @@ class AcpAgent:
     async def delete_session(self, session_id: str) -> None:
         self._require(self.capabilities.delete, "delete a session")
         await self._call("session/delete", {"sessionId": session_id})
+        self._options.pop(session_id, None)
 
     async def prompt(self, session_id: str, blocks: list[Json]) -> None:
         self._check_alive()
@@ -312,19 +313,16 @@ class AcpAgent:
             raise faults.of_death(self._server.label, self._exit or Exit()) from error
 
     def _session_params(self, params: SessionParams) -> Json:
-        wire: Json = {"cwd": params.cwd, "mcpServers": params.mcp_servers}
-        if self.capabilities.additional_directories and params.additional_directories:
-            wire["additionalDirectories"] = params.additional_directories
+        wire, left_out = sessions.wire_params(params, self.capabilities)
+        if left_out:
+            names = ", ".join(left_out)
+            title = f"{self._server.label} cannot use the MCP servers {names}"
+            why = "It did not announce their transport."
+            self._client.event(None, Notice(severity="warning", title=title, description=why))
         return wire
 
     def _session_made(self, result: Any) -> str:
-        session_id = lenient.text_or_none(result, "sessionId") if isinstance(result, dict) else None
-        if not session_id:
-            raise AgentError(
-                "internal",
-                f"{self._server.label} made a session without a sessionId",
-                hint="Update the agent, or report this to its makers.",
-            )
+        session_id = sessions.session_id(self._server.label, result)
         self._session_opened(session_id, result)
         return session_id
 
@@ -416,13 +414,3 @@ class AcpAgent:
 
     def _cannot(self, what: str) -> AgentError:
         return AgentError("unsupported", f"{self._server.label} cannot {what}", hint="Start a new session.")
-
-
-def _session_list(result: Any) -> Json:
-    """`{sessions, nextCursor?}`; sessions without an id or a folder are left out."""
-    source = result if isinstance(result, dict) else {}
-    found = lenient.objects(source, "sessions") or []
-    listed: Json = {"sessions": [item for item in found if lenient.strings(item, "sessionId", "cwd")]}
-    if lenient.strings(source, "nextCursor"):
-        listed["nextCursor"] = source["nextCursor"]
-    return listed

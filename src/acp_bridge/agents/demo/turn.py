@@ -139,6 +139,8 @@ class Turn:
         return MessageChunk(role="agent", text=text, message_id=self._message_id)
 
     async def _say(self, text: str) -> None:
+        """Each is a message of its own, as agents do that say something between their tool calls."""
+        self._message_id = self._session.next_id("message")
         await self._stream(text, self._chunk)
 
     async def _stream(self, text: str, make: Callable[[str], AnyEvent]) -> None:
