@@ -56,6 +56,21 @@ async def test_a_permission_asked_after_the_cancel(tmp_path: Path) -> None:
     assert stop is not None and stop["stopReason"] == "cancelled"
 
 
+async def test_a_cancel_between_turns_ends_what_began_there(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "asks_between_turns") as scene:
+        client, session = scene.client, await scene.session()
+        first = await client.turn(session, "go", on_permission=lambda _: LEAVE)
+        await client.wait_for(lambda: client.received("acp/permission/requested"))
+        assert await client.request("acp/session/cancel", {"sessionId": session}) == {"cancelled": True}
+        resolved = client.received("acp/permission/resolved")
+        assert [params["outcome"] for params in resolved] == [{"outcome": "cancelled"}]
+        second = await client.turn(session, "go", on_permission=lambda _: LEAVE)
+        tool = next(e for e in client.threads[session].entries if e["kind"] == "tool")
+        assert tool["status"] == "cancelled"
+    assert (first.text, first.stop_reason) == ("nothing", "end_turn")
+    assert "cancelled" in second.text and "cancel of True" in second.text
+
+
 async def test_a_permission_dismissed_with_null_cancels_the_turn(tmp_path: Path) -> None:
     async with hostile(tmp_path, "permission_first") as scene:
         turn = await scene.turn(on_permission=None)

@@ -10,11 +10,11 @@ Rules
   creates it (status pending unless said); omitted or null keeps. No status said keeps the old one.
 - A call that finished (completed, failed, cancelled) stays finished when something late says pending or
   in_progress.
-- session/cancel and the end of a turn make every unfinished call of the session cancelled; an update that the
-  agent still sends afterwards, before the turn ends, counts.
+- session/cancel, also between turns, and the end of a turn make every unfinished call of the session
+  cancelled; an update that the agent still sends afterwards, before the turn ends, counts.
 - A plan replaces the plan.
 - The end of a turn is its answer: the agent's stop reason; an error is one error entry and "error", except
-  after a cancel: "cancelled", no error entry.
+  after a cancel: "cancelled", no error entry. A refusal stands for a failure: an error entry, then "refusal".
 - user_message_chunk in a turn is the agent's echo of the prompt: not shown twice.
 - Everything else changes no entry.
 """
@@ -95,7 +95,7 @@ class Session:
         reason = (answer.get("result") or {}).get("stopReason", "error")
         if "error" in answer and self.cancelled:
             reason = "cancelled"
-        elif "error" in answer:
+        elif "error" in answer or reason == "refusal":
             self.add(["error"])
         self.close_tools()
         self.add(["stop", reason])

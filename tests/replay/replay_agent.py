@@ -11,6 +11,7 @@ stderr and REPORT and ends the program with status 9. REPORT holds
 """
 
 import json
+import os
 import sys
 
 
@@ -106,8 +107,9 @@ def main():
         player.play()
     except Departed as departed:
         problem = f"step {player.at} {json.dumps(player.script[player.at])[:300]}: {departed}"
-    with open(report, "w", encoding="utf-8") as file:
+    with open(report + ".part", "w", encoding="utf-8") as file:
         json.dump({"done": not problem, "at": player.at, "problem": problem, "heard": player.heard}, file)
+    os.replace(report + ".part", report)
     if problem:
         sys.stderr.write(f"replay departed at {problem}\n")
         sys.exit(9)

@@ -28,11 +28,12 @@ LONG_RUN = 4096
 def why_not(steps: list[Step]) -> str:
     """The rule. Empty if the recording can be played, else the reason why not.
 
-    Client calls: only CLIENT_CALLS, at least one, and never a second prompt while one is unanswered (the
-    queue forbids it). Agent calls: only AGENT_CALLS. Every prompt is answered within the recording.
+    Client calls: only CLIENT_CALLS, among them one about a session (an editor's user cannot do less), and
+    never a second prompt while one is unanswered (the queue forbids it). Agent calls: only AGENT_CALLS. Every
+    prompt is answered within the recording.
     """
-    if not any(direction == "->" and "method" in message for direction, message in steps):
-        return "the client calls nothing"
+    if not any(d == "->" and str(message.get("method")).startswith("session/") for d, message in steps):
+        return "the client speaks of no session"
     running: Any = None
     for direction, message in steps:
         method = message.get("method")

@@ -121,6 +121,20 @@ def test_an_error_is_shown_unless_the_user_cancelled() -> None:
     assert shown("cancel", stop=error) == [["stop", "cancelled"]]
 
 
+def test_a_refusal_is_an_error_too() -> None:
+    assert shown(stop={"result": {"stopReason": "refusal"}}) == [["error"], ["stop", "refusal"]]
+
+
+def test_a_cancel_between_turns_closes_what_came_late() -> None:
+    steps = [
+        ("->", {"id": 2, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}),
+        ("<-", {"id": 2, **END}),
+        ("<-", {"method": "session/update", "params": {"sessionId": "s", "update": call("t", title="late")}}),
+        ("->", {"method": "session/cancel", "params": {"sessionId": "s"}}),
+    ]
+    assert reduce(steps)["s"].entries[2:] == [["tool", "late", "cancelled"]]
+
+
 def test_a_plan_replaces_the_plan() -> None:
     first, second = [{"content": "a"}], [{"content": "a"}, {"content": "b"}]
     plans = [{"sessionUpdate": "plan", "entries": entries} for entries in (first, second)]

@@ -88,10 +88,17 @@ class Driver:
             if direction == "<-":
                 if message.get("method") == "session/request_permission":
                     self.permissions.append(message["id"])
-                continue
-            await self.caught_up(at)
-            await self.act(message)
+            elif self.is_ours_to_do(message):
+                await self.caught_up(at)
+                await self.act(message)
         await self.caught_up(len(steps))
+
+    def is_ours_to_do(self, message: Json) -> bool:
+        """Whether the user did this; the rest (file answers, what a cancel answers) the bridge does alone."""
+        if "method" in message:
+            return message["method"] != "initialize"
+        outcome = message.get("result", {}).get("outcome", {})
+        return message["id"] in self.permissions and outcome.get("outcome") == "selected"
 
     async def act(self, message: Json) -> None:
         method, params = message.get("method"), message.get("params") or {}
@@ -104,7 +111,7 @@ class Driver:
             await self.client.prompt(self.ours[params["sessionId"]], params["prompt"])
         elif method == "session/cancel":
             await self.client.request("acp/session/cancel", {"sessionId": self.ours[params["sessionId"]]})
-        elif message.get("id") in self.permissions and "result" in message:
+        else:
             await self.answer(message)
 
     async def open(self, message: Json) -> None:
@@ -127,10 +134,9 @@ class Driver:
         request = await self.client.wait_for(
             lambda: self.asked()[number] if len(self.asked()) > number else None, why=f"permission {number}"
         )
-        if outcome["outcome"] == "selected":
-            answer = await self.client.answer_permission(request, lambda _: outcome["optionId"])
-            assert answer is not None
-            assert answer["accepted"] and answer["outcome"] == outcome
+        answer = await self.client.answer_permission(request, lambda _: outcome["optionId"])
+        assert answer is not None
+        assert answer["accepted"] and answer["outcome"] == outcome
 
     def asked(self) -> list[Json]:
         ours = set(self.ours.values())

@@ -26,10 +26,10 @@ def test_a_plain_turn_is_playable() -> None:
 @pytest.mark.parametrize(
     ("steps", "reason"),
     [
-        ([], "the client calls nothing"),
-        ([answer(1)], "the client calls nothing"),
+        ([], "the client speaks of no session"),
+        ([ask(1, "initialize"), answer(1)], "the client speaks of no session"),
         ([ask(1, "session/load"), answer(1)], "-> session/load"),
-        ([ask(1, "initialize"), ("<-", {"id": 0, "method": "terminal/create"})], "<- terminal/create"),
+        ([ask(1, "session/new"), ("<-", {"id": 0, "method": "terminal/create"})], "<- terminal/create"),
         ([ask(1, "session/prompt"), ask(2, "session/prompt"), answer(1), answer(2)], "two prompts at once"),
         (
             [ask(1, "session/prompt"), ("<-", {"id": 1, "method": "fs/read_text_file"})],

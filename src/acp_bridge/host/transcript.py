@@ -90,12 +90,17 @@ class Transcript:
         self.echo.expect(blocks)
         self._end_run()
 
-    def close_tools(self) -> None:
-        """Mark what is still open as cancelled: the turn is over or being cancelled."""
-        for entry in self._tools.values():
-            if entry.turn_id == self.turn_id and entry.fields["status"] not in FINISHED:
-                self._closed_by_us.add(entry.id)
-                self.thread.patch(entry, {"status": "cancelled"})
+    def close_tools(self) -> bool:
+        """Mark what is still open as cancelled: the turn is over or being cancelled. False if nothing was."""
+        still_open = [
+            entry
+            for entry in self._tools.values()
+            if entry.turn_id == self.turn_id and entry.fields["status"] not in FINISHED
+        ]
+        for entry in still_open:
+            self._closed_by_us.add(entry.id)
+            self.thread.patch(entry, {"status": "cancelled"})
+        return bool(still_open)
 
     def end_turn(self, stop_reason: str, error: Error | None, tokens: Json | None) -> None:
         """Close what is open and put the one `stop` entry, after an `error` entry if the turn failed."""

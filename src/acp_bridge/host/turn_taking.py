@@ -76,7 +76,7 @@ class Turns:
             self._changed()
             return removed
         if running is None:
-            return False
+            return self._cancel_between_turns(reason)
         if running.cancelled:
             return True
         session = self._session
@@ -87,6 +87,18 @@ class Turns:
             session.runner.agent.cancel(session.native_id, reason or "User requested cancellation")
         else:
             running.start.cancel()
+        session.changed()
+        return True
+
+    def _cancel_between_turns(self, reason: str | None) -> bool:
+        """End what the agent began outside a turn: requests that wait, tool calls that are open."""
+        session = self._session
+        waiting = bool(session.host.permissions.of(session))
+        session.host.permissions.resolve_all(session, "cancel")
+        if not session.transcript.close_tools() and not waiting:
+            return False
+        if session.runner.agent is not None and session.native_id is not None:
+            session.runner.agent.cancel(session.native_id, reason or "User requested cancellation")
         session.changed()
         return True
 
