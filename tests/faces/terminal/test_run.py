@@ -256,6 +256,29 @@ def test_no_agent_named(cli: Cli) -> None:
     assert (chosen.status, chosen.stdout) == (0, "I am Two\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--session", "ses-1", "demo", "hi"], "unknownSession"),
+        (["--config", "/nowhere.json", "demo", "hi"], "config"),
+        (["--cwd", "/nowhere", "demo", "hi"], "badParam"),
+        (["--trace", "/nowhere/trace", "demo", "hi"], "config"),
+        (["--agent-command", "'", "hi"], "badParam"),
+        (["nobody", "hi"], "unknownAgent"),
+        (["demo", ""], "badParam"),
+        (["demo", "two", "words"], "badParam"),
+    ],
+)
+def test_bad_input_as_json_is_one_error_line(cli: Cli, words: list[str], code: str) -> None:
+    done = cli.run("run", "--json", *words)
+    assert done.status == 2
+    [event] = done.events
+    assert event["event"] == "error"
+    assert event["error"]["code"] == code
+    assert event["error"]["message"]
+    assert event["error"]["hint"]
+
+
 def test_sessions_are_not_kept_yet(cli: Cli) -> None:
     assert "not kept yet" in bad(cli, "run", "--session", "ses-1", "demo", "hi")
 

@@ -32,6 +32,7 @@ from acp_bridge.faces.terminal.status import OK, USAGE, Failed
 from acp_bridge.faces.terminal.turn import TurnOptions, play
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.host import Host
+from acp_bridge.jsonrpc.messages import dumps
 
 ConfigFiles = Annotated[
     list[Path] | None,
@@ -172,25 +173,36 @@ def run(
     Exit status: 0 the agent ended its turn, 1 it failed or died, 2 usage or configuration, 3 it refused or
     reached a limit, 4 it wants a log-in, 130 cancelled.
     """
-    if session is not None:
-        hint = "leave --session out: every run is a new session"
-        raise HostError("unknownSession", f"no session {session!r}: sessions are not kept yet", hint)
-    agent, prompt = _agent_and_prompt(words)
-    folder = Path(os.path.abspath(cwd or Path.cwd()))
-    configuration = _configuration(context, config, folder)
-    if agent_command is not None:
-        agent, configuration = _with_command(agent_command, agent, configuration)
-    options = TurnOptions(
-        prompt=prompt,
-        agent=agent,
-        cwd=folder,
-        policy=permission,
-        as_json=as_json,
-        trace=trace,
-        config_options=dict(map(_config_option, config_option or [])),
-        auth_method=auth_method,
-    )
+    try:
+        if session is not None:
+            hint = "leave --session out: every run is a new session"
+            raise HostError("unknownSession", f"no session {session!r}: sessions are not kept yet", hint)
+        agent, prompt = _agent_and_prompt(words)
+        folder = Path(os.path.abspath(cwd or Path.cwd()))
+        configuration = _configuration(context, config, folder)
+        if agent_command is not None:
+            agent, configuration = _with_command(agent_command, agent, configuration)
+        options = TurnOptions(
+            prompt=prompt,
+            agent=agent,
+            cwd=folder,
+            policy=permission,
+            as_json=as_json,
+            trace=trace,
+            config_options=dict(map(_config_option, config_option or [])),
+            auth_method=auth_method,
+        )
+    except HostError as error:
+        if not as_json:
+            raise
+        return _told_as_json(Failed.of(error))
     return anyio.run(play, options, configuration)
+
+
+def _told_as_json(failure: Failed) -> int:
+    """Before there is a turn: the one and last line."""
+    sys.stdout.buffer.write(dumps(failure.as_event()) + b"\n")
+    return failure.status
 
 
 def _agent_and_prompt(words: list[str]) -> tuple[str | None, str]:

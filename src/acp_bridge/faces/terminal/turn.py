@@ -150,7 +150,8 @@ class _Turn:
             return replace(failure, detail=detail)
         agents = {agent["id"]: agent for agent in self._host.list_agents()}
         methods = agents.get(self._agent_id, {}).get("authMethods") or []
-        ways = " or ".join(f"--auth-method {shlex.quote(str(method['id']))}" for method in methods)
+        here = [str(method["id"]) for method in methods if method.get("type") != "terminal"]
+        ways = " or ".join(f"--auth-method {shlex.quote(method_id)}" for method_id in here)
         return replace(failure, detail=detail, hint=f"add {ways}" if ways else failure.hint)
 
     def _stderr(self) -> list[str]:
