@@ -149,6 +149,15 @@ def test_a_diff_is_shown_as_soon_as_it_is_known_and_once() -> None:
     assert " one\n    -two\n    +TWO\n" in seen.err
 
 
+def test_paths_are_shown_as_seen_from_the_sessions_folder() -> None:
+    seen = Seen()
+    seen.screen.session({"cwd": "/w"})
+    for path in ("/w/in/a.txt", "/ww/b.txt"):
+        diff = {"type": "diff", "path": path, "oldText": "", "newText": "x"}
+        seen.ops(tool(path, title="Edit it", content=[diff]))
+    assert seen.err == "● Edit it\n    in/a.txt\n    +x\n● Edit it\n    /ww/b.txt\n    +x\n"
+
+
 def test_an_unknown_tool_status_is_no_failure() -> None:
     seen = Seen()
     seen.ops(tool("1", status="dreaming"))

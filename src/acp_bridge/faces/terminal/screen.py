@@ -56,7 +56,8 @@ class Screen:
         }
 
     def session(self, summary: Json) -> None:
-        """A session has begun: nothing a person needs to see."""
+        """A session has begun: paths are shown as seen from its folder."""
+        self._tools.cwd = summary.get("cwd") or ""
 
     def ops(self, message: Json) -> None:
         """Show one `acp/thread/changed`."""
@@ -183,7 +184,7 @@ class Screen:
         same_steps = [text for text, _ in shown] == [text for text, _ in steps]
         done = sum(status == "completed" for _, status in steps)
         self._paper.block()
-        self._paper.line(("◆ Plan", "bold blue"), (f"  {done} of {len(steps)} done", "dim"))
+        self._paper.line(("◆ Plan", "bold cyan"), (f"  {done} of {len(steps)} done", "dim"))
         for index, (text, status) in enumerate(steps):
             if not (same_steps and shown[index][1] == status):
                 mark, style = _PLAN_MARKS.get(status, ("○", "dim"))
@@ -217,6 +218,7 @@ class _Tools:
     """Tool calls: a line at first sight, one when it is finished, then what it brought; each diff once."""
 
     def __init__(self, paper: Paper) -> None:
+        self.cwd = ""
         self._paper = paper
         self._status: dict[str, str] = {}
         self._diffs: set[tuple[str, str | None, str]] = set()
@@ -252,7 +254,8 @@ class _Tools:
             return
         self._diffs.add((path, old, new))
         is_new = old is None and not item.get("patch")
-        self._paper.line((f"    {one_line(path)}{'  (new file)' if is_new else ''}", "bold dim"))
+        shown = one_line(path.removeprefix(f"{self.cwd}/") if self.cwd else path)
+        self._paper.line((f"    {shown}{'  (new file)' if is_new else ''}", "bold dim"))
         for style, line in diff_lines(old, new, patch=item.get("patch")):
             self._paper.line((f"    {printable(line)}", style))
 
@@ -265,7 +268,7 @@ class _Tools:
             "  ↳ " if entry.get("parent") else "",
             (f"{mark} ", style),
             (title, "bold"),
-            ("" if kind == "other" else f"  {kind}", "dim"),
+            ("" if kind == "other" or title.lower().startswith(kind) else f"  {kind}", "dim"),
         )
         self._newest = entry["id"]
 
