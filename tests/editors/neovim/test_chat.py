@@ -145,15 +145,17 @@ def test_a_tool_call_opens_its_diff_and_its_file(chat: Neovim, picture: Picture)
     assert notes(chat)[0] == "top", "what was not saved must not be read anew"
 
 
-def test_folded_thoughts_open(chat: Neovim) -> None:
+def test_thoughts_open_and_close(chat: Neovim) -> None:
     prompt(chat, "add a line")
     chat.sees(QUESTION)
     chat.keys("3<CR>")
     chat.sees("Then I leave it as it is.")
     assert "wants to see what a turn looks like" not in chat.screen.text()
     select_chat_window(chat)
-    chat.keys("gg/Thought<CR>zo")
+    chat.keys("gg/Thought<CR><Tab>")
     chat.sees("wants to see what a turn looks")
+    chat.keys("<Tab>")
+    chat.until(lambda: "wants to see what" not in chat.screen.text(), "it does not close")
 
 
 def test_an_error_says_what_to_try(chat: Neovim) -> None:
@@ -217,7 +219,7 @@ def test_what_an_agent_wrote_is_shown(chat: Neovim) -> None:
     prompt(chat, "die")
     chat.sees("status 3")
     chat.keys(":AcpBridgeLog<CR>")
-    chat.sees("stderr demo agent: dying on purpose")
+    chat.sees("log exited with status 3")
 
 
 def test_the_help_is_found(chat: Neovim, picture: Picture) -> None:

@@ -44,7 +44,7 @@ def test_typing_never_answers(nvim: Neovim, project: Path) -> None:
     nvim.keys(":AcpBridgeAsk add a line<CR>")
     nvim.sees("Prompt")
     nvim.keys("<C-w>tGo1")
-    nvim.sees("asked when you leave this mode")
+    nvim.sees("needs your permission")
     nvim.keys("<CR>1<CR>1<CR>")
     nvim.until(lambda: nvim.buffer("/demo-notes.md")[3:6] == ["1", "1", "1"], "the typing is lost")
     assert DIALOG not in nvim.screen.text()

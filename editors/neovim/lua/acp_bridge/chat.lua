@@ -96,6 +96,11 @@ function Chat:map_chat()
   map('gd', 'show the change', function()
     self:show_diff()
   end)
+  for _, keys in ipairs({ '<Tab>', 'za', 'zo', 'zc' }) do
+    map(keys, 'open or close a long part', function()
+      self:toggle()
+    end)
+  end
   map('<C-c>', 'cancel the turn', function()
     self:cancel()
   end)
@@ -184,13 +189,8 @@ function Chat:open_chat()
     winfixwidth = true,
     conceallevel = 2,
     concealcursor = 'nc',
-    foldmethod = 'expr',
-    foldexpr = "v:lua.require'acp_bridge.fold'.expr()",
-    foldtext = "v:lua.require'acp_bridge.fold'.text()",
-    foldlevel = 0,
-    foldenable = true,
-    fillchars = 'fold: ,eob: ',
-    winhighlight = 'Folded:Normal',
+    foldenable = false,
+    fillchars = 'eob: ',
     winbar = "%{%v:lua.require'acp_bridge.winbar'.chat()%}",
   }
   for name, value in pairs(options) do
@@ -304,6 +304,13 @@ function Chat:under_cursor()
 end
 
 ---@private
+function Chat:toggle()
+  if not self.view:toggle(vim.api.nvim_win_get_cursor(0)[1]) then
+    notify.info('nothing to open or close here')
+  end
+end
+
+---@private
 function Chat:follow_link()
   local id, target = self:under_cursor()
   local waiting = id and permission.by_entry(self.session)[id]
@@ -313,7 +320,7 @@ function Chat:follow_link()
     self:open_file(target.location)
   elseif target.diff and target.diff.uri then
     self:open_file(target.diff)
-  elseif not self:open_word() then
+  elseif not self:open_word() and not self.view:toggle(vim.api.nvim_win_get_cursor(0)[1]) then
     notify.info('nothing to open here')
   end
 end

@@ -1,4 +1,7 @@
---- One thread entry as lines for the chat: text, highlights, folds, and what each line leads to. Pure.
+--- One thread entry as lines for the chat: text, highlights, and what each line leads to. Pure.
+---
+--- Long parts are sections, one line until opened. They are no folds of the window: Neovim brings those up to
+--- date only outside Insert mode, and answers stream while the user types.
 
 local config = require('acp_bridge.config')
 
@@ -17,7 +20,7 @@ local config = require('acp_bridge.config')
 ---@field text string
 ---@field marks acp_bridge.Mark[]
 ---@field line_hl string?
----@field fold string|integer as 'foldexpr' takes it
+---@field section string? key of the section it belongs to
 ---@field target acp_bridge.Target?
 
 ---@class acp_bridge.Context
@@ -25,13 +28,14 @@ local config = require('acp_bridge.config')
 ---@field agent string the agent's name
 ---@field cwd string
 ---@field pending table<string, table> permission requests that wait, by entry id
+---@field open table<string, boolean> sections the user opened, by key
 
 local M = {}
 
 local MAX_OUTPUT_BYTES = 32000
 local MAX_OUTPUT_LINES = 200
 local MAX_DIFF_BYTES = 200000
-local FOLD_OVER = 12
+local LONG = 12
 
 local STATUS_GROUPS = {
   pending = 'AcpBridgePending',
@@ -58,7 +62,7 @@ local STOPS = {
 ---@param extra table? other fields of the line
 ---@return acp_bridge.Line
 local function line(text, group, extra)
-  local made = { text = text, marks = {}, fold = 0 }
+  local made = { text = text, marks = {} }
   if group then
     made.marks[1] = { 0, -1, group }
   end
@@ -100,17 +104,54 @@ local function block_text(block)
   return ('*(%s)*'):format(block.type or 'unknown')
 end
 
---- Put `lines` into one fold if they are many.
+--- Make `lines` one section if they are many.
 ---@param lines acp_bridge.Line[]
 ---@param over integer?
 ---@return acp_bridge.Line[]
-local function folded(lines, over)
-  if #lines > (over or FOLD_OVER) then
+local function section(lines, over)
+  if #lines > (over or LONG) then
     for index, item in ipairs(lines) do
-      item.fold = index == 1 and '>1' or 1
+      item.section = index == 1 and 'first' or 'rest'
     end
   end
   return lines
+end
+
+--- Give each section its key, and leave one line of those that are not open.
+---@param lines acp_bridge.Line[]
+---@param id string
+---@param open table<string, boolean>
+---@return acp_bridge.Line[]
+local function close_sections(lines, id, open)
+  local shown = {}
+  local key, head, hidden, number = '', nil, 0, 0
+  local function finish()
+    if head then
+      local more = ('  … %d lines, <Tab> opens'):format(hidden)
+      table.insert(head.marks, { #head.text, -1, 'AcpBridgeMuted' })
+      head.marks[1][2] = head.marks[1][2] < 0 and #head.text or head.marks[1][2]
+      head.text = head.text .. more
+      head, hidden = nil, 0
+    end
+  end
+  for _, item in ipairs(lines) do
+    if item.section == 'first' then
+      finish()
+      number = number + 1
+      key = id .. '#' .. number
+      head = not open[key] and item or nil
+    elseif not item.section then
+      finish()
+    end
+    if head and item ~= head then
+      hidden = hidden + 1
+    else
+      table.insert(shown, item)
+    end
+    item.section = item.section and key
+  end
+  finish()
+  return shown
 end
 
 ---@param lines acp_bridge.Line[]
@@ -131,7 +172,7 @@ local function quoted(text, extra)
   for _, item in ipairs(M.split(text)) do
     table.insert(lines, line('  │ ' .. item, 'AcpBridgeDetail', extra))
   end
-  return folded(lines)
+  return section(lines)
 end
 
 ---@param output string
@@ -148,7 +189,7 @@ local function output_lines(output)
   for index = math.max(1, #texts - MAX_OUTPUT_LINES + 1), #texts do
     table.insert(lines, line('  │ ' .. texts[index], 'AcpBridgeDetail', { target = target }))
   end
-  return folded(lines)
+  return section(lines)
 end
 
 local DIFF_GROUPS = { ['+'] = 'AcpBridgeAdded', ['-'] = 'AcpBridgeRemoved', ['@'] = 'AcpBridgeHunk' }
@@ -193,7 +234,7 @@ local function diff_lines(diff, cwd)
   local what = diff.oldText == nil and ' (new file)' or ''
   local counts = #texts > 0 and ('  +%d -%d'):format(added, removed) or '  large; gd shows it'
   local head = line(('  ± %s%s%s'):format(name, what, counts), 'AcpBridgePath', { target = target })
-  return vim.list_extend({ head }, folded(body, 24))
+  return vim.list_extend({ head }, section(body, 24))
 end
 
 ---@param item table an item of tool.content
@@ -295,7 +336,7 @@ function kinds.thought(entry)
   if #lines > 0 then
     table.insert(lines, 1, line('  Thought', 'AcpBridgeThought'))
   end
-  return folded(lines, 0)
+  return section(lines, 0)
 end
 
 function kinds.tool(entry, context)
@@ -384,7 +425,7 @@ end
 ---@param entry table
 local function unknown(entry)
   local lines = { line('· ' .. tostring(entry.kind), 'AcpBridgeMuted') }
-  return folded(vim.list_extend(lines, quoted(vim.json.encode(entry.raw or entry))), 1)
+  return section(vim.list_extend(lines, quoted(vim.json.encode(entry.raw or entry))), 1)
 end
 
 --- Whether chunks of `field` may be written behind what stands, without rendering anew.
@@ -431,6 +472,7 @@ function M.entry(entry, context)
       end
     end
   end
+  lines = close_sections(lines, entry.id, context.open)
   return #lines == 0 and {} or vim.list_extend(lead(entry, context), lines)
 end
 

@@ -18,6 +18,7 @@ local ns = vim.api.nvim_create_namespace('acp_bridge')
 ---@field context fun(): {agent: string, cwd: string, pending: table<string, table>}
 ---@field private rows acp_bridge.Row[]
 ---@field private dirty table<string, true|string[]> rows to render, or text to append
+---@field private open table<string, boolean> sections the user opened
 ---@field private all boolean
 ---@field private reshaped boolean
 ---@field private scheduled boolean
@@ -43,6 +44,7 @@ function View.new(buf, thread, context)
   self.context = context
   self.rows = {}
   self.dirty = {}
+  self.open = {}
   self.all = true
   self.reshaped = false
   self.scheduled = false
@@ -143,6 +145,20 @@ function View:at(lnum)
   if line then
     return row.id, line
   end
+end
+
+--- Open or close the section of a line.
+---@param lnum integer 1-based
+---@return boolean whether there is one
+function View:toggle(lnum)
+  local id, line = self:at(lnum)
+  if not (id and line and line.section) then
+    return false
+  end
+  self.open[line.section] = not self.open[line.section]
+  self:touch(id)
+  self:draw()
+  return true
 end
 
 --- The lines at which entries of a kind start, 1-based.
@@ -284,6 +300,7 @@ function View:render(index, context)
       agent = context.agent,
       cwd = context.cwd,
       pending = context.pending,
+      open = self.open,
     })
   )
 end
@@ -334,7 +351,7 @@ function View:append(index, pieces, context)
   local column = #last.text
   last.text = last.text .. added[1]
   for i = 2, #added do
-    table.insert(row.lines, { text = added[i], marks = {}, fold = 0 })
+    table.insert(row.lines, { text = added[i], marks = {} })
   end
   self:moved(index, #added > 1)
   vim.api.nvim_buf_set_text(self.buf, at, column, at, column, added)
@@ -345,7 +362,7 @@ end
 ---@param b acp_bridge.Line
 ---@return boolean
 local function same(a, b)
-  return a.text == b.text and a.line_hl == b.line_hl and a.fold == b.fold and vim.deep_equal(a.marks, b.marks)
+  return a.text == b.text and a.line_hl == b.line_hl and vim.deep_equal(a.marks, b.marks)
 end
 
 --- Make a row read `lines`, touching only those that differ.
