@@ -205,9 +205,7 @@ async def test_ask_about_a_selection_sends_it_with_its_file(editor: EditorClient
     assert "only text" in text
 
 
-async def test_bad_params_of_a_command_are_answered(
-    editor: EditorClient, workspace: Path
-) -> None:
+async def test_bad_params_of_a_command_are_answered(editor: EditorClient, workspace: Path) -> None:
     await editor.start(workspace, "neovim@v0.11.0")
     with pytest.raises(JsonRpcException) as raised:
         await editor.command("ask", agent="demo")

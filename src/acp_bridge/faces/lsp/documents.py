@@ -73,6 +73,7 @@ class Watcher:
 
     def opened(self, document: Document) -> None: ...
     def edited(self, document: Document, before: str, changes: list[Change]) -> None: ...
+    def saved(self, document: Document) -> None: ...
     def closed(self, document: Document) -> None: ...
 
 
@@ -162,6 +163,8 @@ class OpenDocuments:
     def _did_save(self, params: Any) -> None:
         document = self._known(params)
         document.saved = document.text
+        for watcher in self.watchers:
+            watcher.saved(document)
         document.wake()
 
     def _did_close(self, params: Any) -> None:

@@ -148,6 +148,11 @@ class Layout:
         self.rendered = plan.rendered
         self.text = text
 
+    @property
+    def followed(self) -> bool:
+        """A prompt block stands behind the answer."""
+        return self.block is not None and self.answer is not None and self.block.start >= self.answer.end
+
     def finish(self) -> None:
         """The turn's answer is written for good."""
         self.answer = None

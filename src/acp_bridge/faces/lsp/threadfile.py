@@ -5,6 +5,8 @@ Guarantees
 - At most five edits a second, each awaited and seen before the next; a refused one is planned anew. Where
   the editor says no to one and the same text three times, the user is told and it is left at that.
 - While the editor has the file open only the editor is asked to change it; else the file itself is written.
+- A text that was on the disk before is known again, with what of the conversation it holds: when the editor
+  opens the file while it is being written, or closes it without saving, what is missing is written anew.
 """
 
 from __future__ import annotations
@@ -12,6 +14,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections import deque
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,6 +38,7 @@ Json = dict[str, Any]
 
 PACE_SECONDS = 0.2
 TRIES = 3
+HISTORY = 8
 NO_TURN = "-"
 
 
@@ -43,6 +49,16 @@ class Surroundings(Protocol):
     edits: Edits
 
     def tell_error(self, what: str, error: HostError) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What of the conversation the text holds: `done` for good, `turn` in part. `own`: the prompt of that
+    turn was written in the file, so it is not shown again."""
+
+    done: frozenset[str] = frozenset()
+    turn: str | None = None
+    own: bool = False
 
 
 class ThreadFile:
@@ -59,12 +75,14 @@ class ThreadFile:
         self.session: Session | None = None
         self._around = around
         self._live = live
-        self._own_turns: set[str] = set()
-        self._done: set[str] = set()
-        self._turn: str | None = None
+        self._taken = ""
+        self._prompts: dict[str, str] = {}
+        self._state = _State()
+        self._history: deque[tuple[Layout, _State]] = deque(maxlen=HISTORY)
         self._refusals = 0
         self._dirty = anyio.Event()
         self._write(text)
+        self._remember()
 
     def attach(self, session: Session) -> None:
         """The session that this file shows."""
@@ -80,7 +98,7 @@ class ThreadFile:
     @property
     def _between_turns(self) -> bool:
         """What is being written belongs to no turn, so it has no end of its own."""
-        return self._turn is not None and self._turn.startswith(NO_TURN)
+        return self._state.turn is not None and self._state.turn.startswith(NO_TURN)
 
     def take_prompt(self) -> str:
         """What the user has written to be sent; its answer will stand behind it. Raises HostError."""
@@ -88,7 +106,7 @@ class ThreadFile:
             hint = "wait for its end or cancel it; what you write below its answer is kept as the next prompt"
             raise HostError("unsupported", "the agent still works on the last prompt of this thread", hint)
         if self._document() is None:
-            self.layout.replaced(self._read())
+            self._became(self._read())
         prompt = self.layout.prompt()
         if prompt is None:
             hint = "undo the change that removed it, or start a new thread"
@@ -96,9 +114,10 @@ class ThreadFile:
         if not prompt:
             hint = "write a prompt at the end of the file, then send it"
             raise HostError("badParam", "there is nothing to send", hint, param="uri")
-        if self._turn is not None:
-            self._end(self._turn)
+        if self._state.turn is not None:
+            self._end(self._state.turn)
         self.layout.begin(behind_prompt=True)
+        self._taken = prompt
         return prompt
 
     def send(self, blocks: str | list[Json]) -> str:
@@ -110,7 +129,7 @@ class ThreadFile:
         except HostError:
             self.give_back()
             raise
-        self._own_turns.add(turn_id)
+        self._prompts[turn_id] = self._taken
         return turn_id
 
     def give_back(self) -> None:
@@ -122,11 +141,17 @@ class ThreadFile:
         self._dirty.set()
 
     def opened(self, document: Document) -> None:
-        self.layout.replaced(document.text)
+        """The editor shows the file, perhaps as it was a moment ago."""
+        self._became(document.text)
         self.changed()
 
+    def saved(self) -> None:
+        """The file is as the editor shows it."""
+        self._remember()
+
     def closed(self) -> None:
-        self.layout.replaced(self._read())
+        """The editor has let the file go, perhaps without saving."""
+        self._became(self._read())
         self.changed()
 
     async def run(self) -> None:
@@ -143,37 +168,40 @@ class ThreadFile:
     async def _catch_up(self) -> None:
         if self.session is None:
             return
-        for key, entries, finished in _groups(self.session, self._done):
+        for key, entries, finished in _groups(self.session, self._state.done):
             if not (self._live or finished):
                 return
-            if self._turn != key:
+            if self._state.turn != key:
                 self._begin(key)
-            if not await self._show(key, entries, finished):
+            if not await self._show(entries, finished):
                 self.changed()
                 return
+            if finished:
+                self._end(key)
+            if self._document() is None:
+                self._remember()
             if not finished:
                 return
-            self._end(key)
 
     def _begin(self, key: str) -> None:
-        self._turn = key
         self._refusals = 0
-        if key not in self._own_turns or self.layout.answer is None:
-            self.layout.begin(behind_prompt=key in self._own_turns)
+        taken = self.layout.answer is not None and key in self._prompts
+        stands = key in self._prompts and (self.layout.prompt() or "").startswith(self._prompts[key])
+        self._state = replace(self._state, turn=key, own=taken or stands)
+        if not taken:
+            self.layout.begin(behind_prompt=stands)
 
     def _end(self, key: str) -> None:
-        self._done.add(key)
-        self._own_turns.discard(key)
-        self._turn = None
+        self._state = _State(self._state.done | {key})
         self.layout.finish()
 
-    async def _show(self, key: str, entries: list[Json], finished: bool) -> bool:
+    async def _show(self, entries: list[Json], finished: bool) -> bool:
         """Bring the answer up to date; False if it must be tried again."""
         assert self.session is not None
-        own = key in self._own_turns
+        own = self._state.own
         pending = {p["request"]["requestId"]: p["request"] for p in self.session.pending()}
         text = render.turn(entries, pending, with_prompt=not own, finished=finished)
-        wants_block = finished and (own or self.layout.block is None)
+        wants_block = finished and not self.layout.followed and (own or self.layout.block is None)
         plan = self.layout.plan(text, secrets.token_hex(8) if wants_block else "")
         if plan.empty:
             return True
@@ -182,7 +210,7 @@ class ThreadFile:
             self._refusals = 0
             return True
         log.info("%s: %s", self.path, refused)
-        self._refusals += 1
+        self._refusals = self._refusals + 1 if self.layout.text == plan.before else 0
         if self._refusals < TRIES or not finished:
             return self._refusals >= TRIES
         hint = "reopen it with the command acpBridge.openThread"
@@ -196,21 +224,45 @@ class ThreadFile:
             text = plan.change.apply(plan.before)
             await asyncio.get_running_loop().run_in_executor(None, self._write, text)
             layout.landed(plan, before, text)
-            return None
+            return self._opened_meanwhile(layout)
         if document.text != plan.before:
-            layout.replaced(document.text)
+            self._became(document.text)
             return "the text changed meanwhile"
         refused = await self._around.edits.apply(document, plan.change, "answer of the agent")
-        if refused is None:
+        if refused is None and self.layout is layout:
             layout.landed(plan, before, document.text)
         return refused
+
+    def _opened_meanwhile(self, written: Layout) -> str | None:
+        """Whether the editor opened the file while it was being written, and shows it as it was before."""
+        self.layout = written
+        document = self._document()
+        if document is None or document.text == written.text:
+            return None
+        self._remember()
+        self._became(document.text)
+        return "the file was opened meanwhile"
 
     def _give_up(self, error: HostError) -> None:
         """Leave this turn unwritten, or all that follows would wait for it."""
         self._around.tell_error(str(self.path), error)
-        if self._turn is not None:
-            self._end(self._turn)
+        if self._state.turn is not None:
+            self._end(self._state.turn)
         self.changed()
+
+    def _remember(self) -> None:
+        """The disk holds the text as it is now."""
+        self._history.append((copy(self.layout), self._state))
+
+    def _became(self, text: str) -> None:
+        """The text is another one than it was last."""
+        if text == self.layout.text:
+            return
+        for layout, state in reversed(self._history):
+            if layout.text == text:
+                self.layout, self._state = copy(layout), state
+                return
+        self.layout.replaced(text)
 
     def _document(self) -> Document | None:
         return self._around.documents.find(self.uri)
@@ -228,7 +280,7 @@ class ThreadFile:
             raise HostError("internal", error.message, "see that the folder can be written to") from error
 
 
-def _groups(session: Session, done: set[str]) -> list[tuple[str, list[Json], bool]]:
+def _groups(session: Session, done: frozenset[str]) -> list[tuple[str, list[Json], bool]]:
     """The entries of each turn that is not written for good yet: `(key, entries, finished)`, oldest first.
     What belongs to no turn makes groups of its own, which the next turn finishes."""
     thread = session.thread

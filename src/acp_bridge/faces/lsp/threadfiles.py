@@ -130,6 +130,10 @@ class ThreadFiles(Watcher):
         if (file := self.find(document.uri)) is not None:
             file.layout.edited(document.text, changes)
 
+    def saved(self, document: Document) -> None:
+        if (file := self.find(document.uri)) is not None:
+            file.saved()
+
     def closed(self, document: Document) -> None:
         if (file := self.find(document.uri)) is not None:
             file.closed()
