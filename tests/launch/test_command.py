@@ -186,11 +186,6 @@ async def test_failed_starts_leave_no_descriptor(tmp_path: Path, environ) -> Non
     await wait_until_async(lambda: len(os.listdir("/proc/self/fd")) <= before)
 
 
-def test_an_empty_part_of_path_is_the_agents_folder(tmp_path: Path) -> None:
-    path = program(tmp_path / "agent", "#!/bin/sh\n")
-    assert command.resolve("agent", str(tmp_path), {"PATH": "/bin::/usr/bin"}) == str(path)
-
-
 def test_without_path_the_systems_default_is_searched() -> None:
     assert Path(command.resolve("sh", "/", {})).name == "sh"
 
