@@ -1,7 +1,7 @@
 """Agent → bridge → editor, measured: `python benchmarks/streaming [MEASURE …]`.
 
 Measures: cpu, latency, asleep, cancel, start. Each names its target and says whether it was reached; the
-exit status is 1 if one was not. Ratios come from runs that alternate, so that a drifting machine matters less.
+exit status is 1 if one was not. Ratios come from runs that alternate, so a drifting machine matters little.
 """
 
 from __future__ import annotations

@@ -136,7 +136,6 @@ class Delta:
     def ops(self) -> list[Json]:
         """The ops, in an order in which they can be applied."""
         ops: list[Json] = [{"op": "remove", "id": entry_id} for entry_id in self._removed]
-        ops += self._puts()
         for entry_id, touch in self._touched.items():
             if touch.created:
                 continue
@@ -146,7 +145,7 @@ class Delta:
                 ops.append({"op": "patch", "id": entry_id, "set": changed})
             for field, start in touch.starts.items():
                 ops.append({"op": "append", "id": entry_id, "field": field, "text": entry.text(field, start)})
-        return ops
+        return ops + self._puts()
 
     def _puts(self) -> list[Json]:
         created = {entry_id for entry_id, touch in self._touched.items() if touch.created}
