@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,21 @@ def test_a_closed_pipe_is_no_traceback(cli: Cli) -> None:
     assert process.wait(60) in (0, 141)
     assert "Traceback" not in told
     assert "BrokenPipe" not in told
+
+
+@pytest.mark.parametrize("words", ["agents list", "run demo plain", "doctor"])
+@pytest.mark.parametrize("redirect", [">/dev/full", ">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_or_full_are_no_traceback(cli: Cli, words: str, redirect: str) -> None:
+    command = f"{shlex.join(cli.argv(*words.split()))} {redirect}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=cli.cwd, env=cli.environ, capture_output=True, text=True, timeout=90
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+    if redirect != ">/dev/full":
+        assert done.returncode == 0
+    else:
+        assert done.returncode in (1, 130)
 
 
 def test_agents_show_masks_secrets(cli: Cli) -> None:

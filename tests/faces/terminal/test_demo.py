@@ -39,6 +39,16 @@ def test_a_whole_turn_without_a_terminal(cli: Cli) -> None:
     assert list(cli.cwd.iterdir()) == []
 
 
+def test_both_streams_into_one_pipe_are_told_in_order(cli: Cli) -> None:
+    done = cli.run("demo", stderr=subprocess.STDOUT)
+    lines = done.stdout.splitlines()
+    whole = [
+        "✓ Edit demo-notes.md",
+        "That was a whole turn: text, a plan, two tool calls, a permission and a diff.",
+    ]
+    assert [line for line in lines if line in whole] == whole
+
+
 def test_keep_keeps_the_folder(cli: Cli) -> None:
     folder = check_whole_turn(cli.run("demo", "--keep"))
     assert "The demo agent was here" in (folder / "demo-notes.md").read_text()

@@ -149,6 +149,19 @@ def test_a_diff_is_shown_as_soon_as_it_is_known_and_once() -> None:
     assert " one\n    -two\n    +TWO\n" in seen.err
 
 
+def test_what_became_of_old_entries_is_told_before_new_ones() -> None:
+    """One message holds all that changed at once, new entries first."""
+    seen = Seen(shared=True)
+    seen.ops(tool("1"), put("2", "agent", text="so "))
+    seen.ops(
+        put("3", "agent", text="then"),
+        patch("3", text="then more"),
+        append("2", "far"),
+        patch("1", status="completed"),
+    )
+    assert seen.out == "● Do it  edit\n\nso far\n\n✓ Do it  edit\n\nthen more"
+
+
 def test_paths_are_shown_as_seen_from_the_sessions_folder() -> None:
     seen = Seen()
     seen.screen.session({"cwd": "/w"})

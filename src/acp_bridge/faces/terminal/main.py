@@ -28,7 +28,7 @@ from acp_bridge.faces.terminal import agents as agents_command
 from acp_bridge.faces.terminal.demo import demo as play_demo
 from acp_bridge.faces.terminal.doctor import doctor as examine
 from acp_bridge.faces.terminal.permission import Policy
-from acp_bridge.faces.terminal.status import OK, USAGE, Failed
+from acp_bridge.faces.terminal.status import CANCELLED, OK, USAGE, Failed
 from acp_bridge.faces.terminal.turn import TurnOptions, play
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.host import Host
@@ -69,6 +69,7 @@ class _Global:
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; returns the exit status and never raises."""
+    _open_streams()
     err = Console(stderr=True)
     try:
         result = app(list(argv), prog_name="acp-bridge", standalone_mode=False)
@@ -80,12 +81,28 @@ def main(argv: Sequence[str]) -> int:
         # Typer, too, leaves this way when nobody reads stdout any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return OK
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _complain(
+            err, Failed("internal", f"acp-bridge failed: {error}", "check where its output goes")
+        )
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        return CANCELLED
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         return _usage(err, error)
+
+
+def _open_streams() -> None:
+    """Whoever started us may have closed stdin, stdout or stderr; what is opened next must not become one."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def _complain(err: Console, failure: Failed) -> int:

@@ -21,8 +21,8 @@ def printable(text: str) -> str:
 
 
 class Paper:
-    """`out_is_terminal`: escape sequences in the agent's words are made visible. `shared`: both streams show
-    on the same terminal."""
+    """`out_is_terminal`: escape sequences in the agent's words are made visible. `shared`: both streams are
+    the same terminal, pipe or file."""
 
     def __init__(
         self, out: Callable[[str], None], err: Console, *, out_is_terminal: bool, shared: bool

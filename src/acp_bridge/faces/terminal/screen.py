@@ -60,8 +60,8 @@ class Screen:
         self._tools.cwd = summary.get("cwd") or ""
 
     def ops(self, message: Json) -> None:
-        """Show one `acp/thread/changed`."""
-        for op in message["ops"]:
+        """Show one `acp/thread/changed`: first what became of entries shown already, then what is new."""
+        for op in sorted(message["ops"], key=lambda op: op.get("id") not in self._entries):
             if op["op"] == "put":
                 self._entry(op["entry"])
             elif op["op"] == "remove":

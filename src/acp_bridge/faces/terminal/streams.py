@@ -45,7 +45,7 @@ def make_printer(outlet: Outlet, stdout: int, *, as_json: bool) -> Printer:
         out.put,
         Console(file=cast("IO[str]", err)),
         out_is_terminal=out.isatty(),
-        shared=not as_json and out.isatty() and err.isatty(),
+        shared=not as_json and os.path.sameopenfile(stdout, STDERR),
     )
     screen = Screen(paper)
     if as_json:
