@@ -237,8 +237,9 @@ async def test_an_answer_closed_without_saving_is_written_to_the_disk(
         assert file.text.count(MARKER) == 1 and file.text.rstrip().endswith("-->")
 
 
+@pytest.mark.parametrize("later", [0, 0.5])
 async def test_a_file_opened_as_it_was_a_moment_ago_gets_what_it_misses(
-    environ: dict[str, str], workspace: Path
+    environ: dict[str, str], workspace: Path, later: float
 ) -> None:
     async with LspClient.run(env=environ, root=workspace) as client:
         file = Thread(client, (await command(client, "newThread", agent="demo"))["uri"])
@@ -246,6 +247,7 @@ async def test_a_file_opened_as_it_was_a_moment_ago_gets_what_it_misses(
         file.path.write_text(asked)
         await file.send()
         await file.turns(1)
+        await asyncio.sleep(later)
         client.documents.open(file.path, asked, "markdown")
         await file.turns(1)
         assert "plain, please\n\n## Agent\n\nHello from the demo agent." in file.text

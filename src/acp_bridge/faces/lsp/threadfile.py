@@ -107,6 +107,7 @@ class ThreadFile:
             raise HostError("unsupported", "the agent still works on the last prompt of this thread", hint)
         if self._document() is None:
             self._became(self._read())
+            self._remember()
         prompt = self.layout.prompt()
         if prompt is None:
             hint = "undo the change that removed it, or start a new thread"
