@@ -10,6 +10,10 @@ return {
   cmd = config.options.cmd,
   -- No filetypes: an agent may edit any file, and the bridge must see its unsaved text.
   root_markers = { '.acp-bridge', '.git', '.hg', '.jj', '.svn' },
+  -- A bridge for each project; a file of no project joins the one that runs.
+  reuse_client = function(client, wanted)
+    return client.name == wanted.name and (not wanted.root_dir or client.root_dir == wanted.root_dir)
+  end,
   capabilities = {
     -- Neovim can do it and does not say so; with it every edit names the version it is made for.
     workspace = { workspaceEdit = { documentChanges = true } },
