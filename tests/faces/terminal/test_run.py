@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -424,6 +425,29 @@ def test_a_reader_that_goes_away_ends_it_cleanly(cli: Cli) -> None:
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
     assert done.status == 130
+
+
+@pytest.mark.parametrize("words", [["--json"], []])
+def test_a_reader_that_stalls_loses_nothing(cli: Cli, words: list[str]) -> None:
+    """stdout is read only after the agent has said all it has to say, far more than a pipe holds."""
+    piece = "0123456789abcdef" * 4096
+    turn = [*({"text": piece} for _ in range(64)), {"write": "$CWD/said", "content": "all"}, {"text": "last"}]
+    process = cli.start("run", *words, "--agent-command", cli.scripted({"prompts": [turn]}), "talk")
+    end = time.monotonic() + 60
+    while not (cli.cwd / "said").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    done = finish(process)
+    assert done.status == 0
+    if not words:
+        assert done.stdout == piece * 64 + "last\n"
+        return
+    first = done.of("ops")[0]
+    model = ThreadModel(first["epoch"], first["fromRev"], [])
+    for event in done.of("ops"):
+        model.changed(event)
+    assert [entry["kind"] for entry in model.entries] == ["user", "agent", "stop"]
+    assert model.entries[1]["text"] == piece * 64 + "last"
 
 
 async def test_nothing_is_left_running(cli: Cli) -> None:

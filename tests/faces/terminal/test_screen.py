@@ -140,6 +140,28 @@ def test_tool_content_is_shown_when_finished_and_long_output_is_cut() -> None:
     assert "[audio]" in seen.err
 
 
+def test_what_comes_late_to_a_finished_tool_is_shown_once() -> None:
+    """One message patches a call's status before it appends its output."""
+    seen = Seen()
+    seen.ops(tool("1"))
+    seen.ops(patch("1", status="completed"), append("1", "one\n", field="output"))
+    seen.ops(append("1", "two\n", field="output"))
+    late = {"type": "text", "text": "three"}
+    seen.ops(patch("1", content=[late]))
+    seen.ops(patch("1", content=[late], rawOutput=1))
+    assert seen.err == "● Do it  edit\n  ✓ completed\n    one\n    two\n    three\n"
+
+
+def test_log_lines_of_an_agent() -> None:
+    seen = Seen()
+    seen.screen.log("x", "log", "x is still starting")
+    seen.screen.log("x", "noise", "Loading\x1b[1m")
+    seen.screen.log("x", "stderr", "told with a failure only")
+    seen.screen.session({"cwd": "/w"})
+    seen.screen.log("x", "log", "exited with status 3")
+    assert seen.err == "x is still starting\nx printed what is no message: Loading<U+001B>[1m\n"
+
+
 def test_a_diff_is_shown_as_soon_as_it_is_known_and_once() -> None:
     seen = Seen()
     diff = {"type": "diff", "path": "/w/a.txt", "oldText": "one\ntwo\n", "newText": "one\nTWO\n"}

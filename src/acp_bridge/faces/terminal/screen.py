@@ -40,6 +40,7 @@ class Screen:
 
     def __init__(self, paper: Paper) -> None:
         self._paper = paper
+        self._begun = False
         self._entries: dict[str, Json] = {}
         self._texts: dict[str, list[str]] = {}
         self._streaming: str | None = None
@@ -57,6 +58,7 @@ class Screen:
 
     def session(self, summary: Json) -> None:
         """A session has begun: paths are shown as seen from its folder."""
+        self._begun = True
         self._tools.cwd = summary.get("cwd") or ""
 
     def ops(self, message: Json) -> None:
@@ -105,11 +107,11 @@ class Screen:
         self.note(f"… {share}{one_line(message or '')}".rstrip())
 
     def log(self, agent: str, stream: str, text: str) -> None:
-        """Show what is said of an agent outside its session, and what it printed where it should not; its
-        stderr is told only with a failure."""
+        """Show what is said of an agent while it starts, and what it printed where it should not; its stderr
+        is told only with a failure."""
         if stream == "noise":
             self.note(f"{agent} printed what is no message: {one_line(text)}")
-        elif stream == "log":
+        elif stream == "log" and not self._begun:
             self.note(one_line(text))
 
     def end(self, outcome: Outcome) -> None:
@@ -221,6 +223,8 @@ class _Tools:
         self.cwd = ""
         self._paper = paper
         self._status: dict[str, str] = {}
+        self._shown: dict[str, list[Json]] = {}
+        self._output_shown: dict[str, int] = {}
         self._diffs: set[tuple[str, str | None, str]] = set()
         self._newest: str | None = None
 
@@ -242,10 +246,19 @@ class _Tools:
         for item in entry.get("content") or []:
             if item.get("type") == "diff":
                 self.diff(item)
-            elif finished and item.get("type") in ("text", "block"):
-                self._printed(item.get("text") or f"[{block_name(item.get('block') or {})}]")
-        if finished:
-            self._printed(entry.get("output") or "")
+        if status in _FINISHED:
+            self._results(entry)
+
+    def _results(self, entry: Json) -> None:
+        """What a finished call brought, as far as it was not shown: the last of it may come late."""
+        shown = self._shown.setdefault(entry["id"], [])
+        for item in entry.get("content") or []:
+            if item.get("type") in ("text", "block") and item not in shown:
+                shown.append(item)
+                self._print(item.get("text") or f"[{block_name(item.get('block') or {})}]")
+        output = entry.get("output") or ""
+        self._print(output[self._output_shown.get(entry["id"], 0) :])
+        self._output_shown[entry["id"]] = len(output)
 
     def diff(self, item: Json) -> None:
         """Show a `diff` content item, unless the same one was shown."""
@@ -272,7 +285,7 @@ class _Tools:
         )
         self._newest = entry["id"]
 
-    def _printed(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         lines = text.rstrip("\n").split("\n")
         self._paper.lines("\n".join(lines[:OUTPUT_LINES]), "dim")
         if len(lines) > OUTPUT_LINES:

@@ -144,11 +144,10 @@ class TerminalShow:
             self._ask()
 
     def elicitation_requested(self, session: Session | None, request: Json) -> None:
-        self._printer.note("the agent asks for input, which a single turn cannot give: declined")
-        self._loop.call_soon(self._host.answer_elicitation, request["requestId"], "decline")
+        """No agent is offered elicitation yet."""
 
     def elicitation_resolved(self, request_id: str, action: str, by: str) -> None:
-        """Declined by ourselves: told already."""
+        """See elicitation_requested."""
 
     def progress(self, session: Session, percent: float | None, message: str | None) -> None:
         self._printer.progress(percent, message)

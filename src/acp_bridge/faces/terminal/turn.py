@@ -108,6 +108,7 @@ class _Turn:
                 self._show = show
                 try:
                     outcome = await self._turn(show)
+                    await self._outlet.flushed()
                 except HostError as error:
                     outcome = Failed.of(error)
                 finally:
