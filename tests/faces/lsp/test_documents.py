@@ -194,6 +194,16 @@ async def test_an_edit_is_the_smallest_one_and_names_the_version(
     assert change["edits"] == [{"range": {"start": where, "end": where}, "newText": " and more"}]
 
 
+async def test_positions_are_counted_in_the_encoding_that_was_agreed(path: Path) -> None:
+    documents = OpenDocuments("utf-8")
+    editor = FakeEditor(documents, path, "é😀 one\n")
+    documents.edits = Edits(editor, Features(apply_edit=True, document_changes=True, encoding="utf-8"))
+    editor.behave = lambda _: editor.type("é😀 two\n") or {"applied": True}
+    await documents.replace(str(path), "é😀 one\n", "é😀 two\n")
+    [change] = editor.asked[0]["edit"]["documentChanges"]
+    assert [edit["range"]["start"]["character"] for edit in change["edits"]] == [7]
+
+
 async def test_an_editor_without_versioned_edits_gets_plain_ones(
     documents: OpenDocuments, path: Path
 ) -> None:

@@ -51,7 +51,7 @@ class TurnProgress:
     def report(self, session: Session, percent: float | None, message: str | None) -> None:
         """What the agent itself says of its progress."""
         turn = self._turns.get(session.id)
-        if turn is not None and turn.begun:
+        if turn is not None and turn.begun and not self._editor.ui.congested:
             value: dict[str, Any] = {"kind": "report"}
             if message:
                 value["message"] = message

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_bridge.host.session import Session
 from acp_bridge.host.thread import Delta
+from acp_bridge.jsonrpc.messages import Encoded
 
 if TYPE_CHECKING:
     from acp_bridge.faces.lsp.editor import Editor
@@ -52,7 +53,7 @@ class Ui:
 
     def thread_changed(self, session: Session, delta: Delta) -> None:
         if self._draws_thread:
-            self._editor.peer.notify("acp/thread/changed", delta.message())
+            self._editor.peer.notify("acp/thread/changed", Encoded(delta.encoded()))
         self._editor.threads.changed(session)
 
     def session_changed(self, session: Session) -> None:
