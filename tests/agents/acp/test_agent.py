@@ -161,7 +161,6 @@ async def test_updates_around_the_session_answer_keep_their_order(make: Make, tm
 async def test_cancel_ends_the_turn_and_the_next_one_works(make: Make, tmp_path: Path) -> None:
     agent, client = make({"prompts": [[{"text": "x"}, {"wait": "cancel"}], [{"text": "again"}]]})
     session = await ready(agent, tmp_path)
-    agent.cancel(session, "nothing runs")
     await agent.prompt(session, HELLO)
     await client.until(client.text)
     agent.cancel(session, "test")
@@ -169,6 +168,15 @@ async def test_cancel_ends_the_turn_and_the_next_one_works(make: Make, tmp_path:
     assert len(sent(client, "session/cancel")) == 1
     await agent.prompt(session, HELLO)
     assert (await client.idle(2)).stop_reason == "end_turn"
+
+
+async def test_a_cancel_between_turns_reaches_the_agent(make: Make, tmp_path: Path) -> None:
+    agent, client = make({"prompts": [[{"text": "x"}]]})
+    session = await ready(agent, tmp_path)
+    agent.cancel(session, "it began something of its own")
+    assert sent(client, "session/cancel") == [{"sessionId": session}]
+    await agent.prompt(session, HELLO)
+    assert (await client.idle()).stop_reason == "end_turn"
 
 
 async def test_a_stale_answer_ends_no_newer_turn(make: Make, tmp_path: Path) -> None:

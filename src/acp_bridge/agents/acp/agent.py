@@ -69,7 +69,14 @@ class AcpAgent:
         files = server.protocol_config.get("client_fs") is not False
         self._served = requests.Served(read=files, write=files)
         self._chunks = ChunkRun(client.event)
-        self._peer = Peer(Ndjson(), self._write, self, intercept=self._intercept, batches=False)
+        self._peer = Peer(
+            Ndjson(),
+            self._write,
+            self,
+            intercept=self._intercept,
+            intercept_read=self._intercept_read,
+            batches=False,
+        )
         self._process: AgentProcess | None = None
         self._exit: Exit | None = None
         self._closing = False
@@ -170,7 +177,7 @@ class AcpAgent:
         turn = self._turns.get(session_id)
         if turn is not None:
             turn.cancelled = True
-            self._peer.notify("session/cancel", {"sessionId": session_id})
+        self._peer.notify("session/cancel", {"sessionId": session_id})
 
     async def set_config_option(self, session_id: str, config_id: str, value: Any) -> None:
         options = self._options_of(session_id)
@@ -261,6 +268,9 @@ class AcpAgent:
     def on_read_end(self) -> None:
         self._chunks.flush(more_to_come=True)
         self._client.flush()
+
+    def _intercept_read(self, lines: list[bytes]) -> bool:
+        return not self._client.tracing and self._chunks.take_all(lines)
 
     def _intercept(self, line: bytes) -> bool:
         """Sees every line first. A trace shows each beside what came of it, so nothing is joined then."""

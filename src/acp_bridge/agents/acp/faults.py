@@ -114,7 +114,9 @@ def no_acp(label: str, command: str, why: str, *, noise: str = "", exit: Exit | 
 
 
 def turn_end(answer: Answer, *, cancelled: bool, methods: list[Json]) -> TurnState | None:
-    """What the answer to session/prompt makes of the turn; None if the agent is gone (its owner ends it)."""
+    """What the answer to session/prompt makes of the turn; None if the agent is gone (its owner ends it).
+
+    An answer without a stop reason still says that the turn is over, and no more: it counts as end_turn."""
     if isinstance(answer.error, ConnectionClosed):
         return None
     if answer.error is not None:
