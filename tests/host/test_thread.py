@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.thread import LOG_LENGTH, Thread
+from acp_bridge.jsonrpc.messages import dumps
 
 from .rebuild import apply_ops
 
@@ -77,6 +79,19 @@ def test_get_since_any_revision_leads_to_the_present(steps: list[tuple[str, int,
     since = min(since, thread.rev)
     result = thread.get(epoch=thread.epoch, since_rev=since)
     assert apply_ops(states[since], result["ops"]) == thread.entries()
+
+
+@given(STEPS, st.integers(0, 3))
+def test_the_encoded_form_says_the_same_however_long_the_text(
+    steps: list[tuple[str, int, str]], size: int
+) -> None:
+    thread = Thread("ses")
+    delta = thread.watch()
+    for step, number, text in steps:
+        do(thread, step, number, text * 10**size if step.startswith("append") else text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("acp_bridge.host.thread.PIECE", 7)
+        assert json.loads(delta.encoded()) == json.loads(dumps(delta.message()))
 
 
 def test_consecutive_text_is_one_append_and_a_created_entry_needs_none() -> None:

@@ -12,13 +12,19 @@ import uuid
 from collections import deque
 from typing import Any
 
+import msgspec
+
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.ids import series
+from acp_bridge.jsonrpc.messages import dumps
 
 Json = dict[str, Any]
 
 TEXT_FIELDS = ("text", "output")
 LOG_LENGTH = 4096
+PIECE = 65536
+"""Text longer than this (bytes) is put into JSON piece by piece: as Python characters it may take four times
+its size."""
 
 
 def _encode(text: str) -> bytes:
@@ -26,6 +32,21 @@ def _encode(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def _json_text(buffer: bytearray, start: int) -> str | msgspec.Raw:
+    """A growing text as a JSON value: short as str, long as encoded JSON."""
+    if len(buffer) - start <= PIECE:
+        return bytes(memoryview(buffer)[start:]).decode()
+    pieces = [b'"']
+    while start < len(buffer):
+        end = min(start + PIECE, len(buffer))
+        while end < len(buffer) and buffer[end] & 0xC0 == 0x80:
+            end -= 1
+        pieces.append(dumps(bytes(memoryview(buffer)[start:end]).decode())[1:-1])
+        start = end
+    pieces.append(b'"')
+    return msgspec.Raw(b"".join(pieces))
 
 
 class Entry:
@@ -63,14 +84,15 @@ class Entry:
         """The JSON value of a field, None if it has none."""
         return self.text(field) if field in self.texts else self.fields.get(field)
 
-    def as_json(self) -> Json:
-        """The entry as `{id, kind, turnId, parent?, …}`."""
+    def as_json(self, long_text: bool = False) -> Json:
+        """The entry as `{id, kind, turnId, parent?, …}`; with `long_text` long texts are encoded already
+        (msgspec.Raw)."""
         head: Json = {"id": self.id, "kind": self.kind, "turnId": self.turn_id}
         if self.parent is not None:
             head["parent"] = self.parent
         head.update(self.fields)
-        for name in self.texts:
-            head[name] = self.text(name)
+        for name, buffer in self.texts.items():
+            head[name] = _json_text(buffer, 0) if long_text else self.text(name)
         return head
 
 
@@ -133,8 +155,8 @@ class Delta:
         if touch is None or not touch.created:
             self._removed[entry_id] = None
 
-    def ops(self) -> list[Json]:
-        """The ops, in an order in which they can be applied."""
+    def ops(self, long_text: bool = False) -> list[Json]:
+        """The ops, in an order in which they can be applied; `long_text` as in `Entry.as_json`."""
         ops: list[Json] = [{"op": "remove", "id": entry_id} for entry_id in self._removed]
         for entry_id, touch in self._touched.items():
             if touch.created:
@@ -144,10 +166,12 @@ class Delta:
                 changed = {field: entry.value(field) for field in touch.fields}
                 ops.append({"op": "patch", "id": entry_id, "set": changed})
             for field, start in touch.starts.items():
-                ops.append({"op": "append", "id": entry_id, "field": field, "text": entry.text(field, start)})
-        return ops + self._puts()
+                buffer = entry.texts[field]
+                text = _json_text(buffer, start) if long_text else entry.text(field, start)
+                ops.append({"op": "append", "id": entry_id, "field": field, "text": text})
+        return ops + self._puts(long_text)
 
-    def _puts(self) -> list[Json]:
+    def _puts(self, long_text: bool) -> list[Json]:
         created = {entry_id for entry_id, touch in self._touched.items() if touch.created}
         if not created:
             return []
@@ -160,19 +184,26 @@ class Delta:
             for index, entry_id in enumerate(order[:first_of_tail]):
                 if entry_id in created:
                     after = order[index - 1] if index else None
-                    ops.append({"op": "put", "entry": self.thread.entry(entry_id).as_json(), "after": after})
-        ops += [{"op": "put", "entry": self.thread.entry(i).as_json()} for i in order[first_of_tail:]]
+                    entry = self.thread.entry(entry_id).as_json(long_text)
+                    ops.append({"op": "put", "entry": entry, "after": after})
+        ops += [
+            {"op": "put", "entry": self.thread.entry(i).as_json(long_text)} for i in order[first_of_tail:]
+        ]
         return ops
 
-    def message(self) -> Json:
-        """The params of `acp/thread/changed`."""
+    def encoded(self) -> bytes:
+        """`message()` as JSON, made without ever holding a long text as Python characters."""
+        return dumps(self.message(long_text=True))
+
+    def message(self, long_text: bool = False) -> Json:
+        """The params of `acp/thread/changed`; `long_text` as in `Entry.as_json`."""
         thread = self.thread
         return {
             "sessionId": thread.session_id,
             "epoch": thread.epoch,
             "fromRev": self.from_rev,
             "rev": thread.rev,
-            "ops": self.ops(),
+            "ops": self.ops(long_text),
         }
 
 

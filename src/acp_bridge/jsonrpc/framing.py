@@ -28,13 +28,22 @@ class Framing(Protocol):
         """The stream ended: return what was left without an end (b"" if nothing)."""
         ...
 
+    tail: bytes
+    """What follows a body."""
+
+    def head(self, size: int) -> bytes:
+        """What precedes a body of `size` bytes."""
+        ...
+
     def frame(self, body: bytes) -> bytes:
-        """Wrap one encoded message for writing."""
+        """Wrap one encoded message for writing: head, body, tail."""
         ...
 
 
 class Ndjson:
     """One message a line. A body that is written must hold no raw line end (compact JSON holds none)."""
+
+    tail = b"\n"
 
     def __init__(self) -> None:
         self.junk: list[bytes] = []
@@ -57,6 +66,9 @@ class Ndjson:
         rest, self._tail = bytes(self._tail), bytearray()
         return rest.strip()
 
+    def head(self, size: int) -> bytes:
+        return b""
+
     def frame(self, body: bytes) -> bytes:
         return body + b"\n"
 
@@ -71,6 +83,8 @@ _OTHER_HEADER = re.compile(rb"content-type[ \t]*:", re.IGNORECASE)
 
 class ContentLength:
     """Header lines, an empty line, then exactly as many bytes as `Content-Length` says (LSP)."""
+
+    tail = b""
 
     def __init__(self) -> None:
         self.junk: list[bytes] = []
@@ -89,6 +103,9 @@ class ContentLength:
         rest, self._tail = bytes(self._tail), bytearray()
         self._announced = self._missing = 0
         return rest.strip()
+
+    def head(self, size: int) -> bytes:
+        return b"Content-Length: %d\r\n\r\n" % size
 
     def frame(self, body: bytes) -> bytes:
         return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

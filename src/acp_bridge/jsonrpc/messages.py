@@ -83,6 +83,15 @@ class Answer:
         return loads(self.result) if self.result is not None else None
 
 
+class Encoded:
+    """Params that are JSON already, as bytes; a large one is sent without being copied."""
+
+    __slots__ = ("body",)
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+
+
 def loads(data: bytes | msgspec.Raw) -> Any:
     """Decode JSON, also what msgspec refuses and stdlib json takes (lone surrogates, NaN, control
     characters in a string).

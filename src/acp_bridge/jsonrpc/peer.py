@@ -24,8 +24,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import msgspec
@@ -35,7 +35,8 @@ from acp_bridge.jsonrpc import messages
 from acp_bridge.jsonrpc.framing import Framing
 from acp_bridge.jsonrpc.ids import IdTable
 from acp_bridge.jsonrpc.incoming import Batch, IncomingCall, error_member
-from acp_bridge.jsonrpc.messages import Answer, ConnectionClosed, Id, RpcError, dumps, loads
+from acp_bridge.jsonrpc.messages import Answer, ConnectionClosed, Encoded, Id, RpcError, dumps, loads
+from acp_bridge.jsonrpc.outbox import LARGE, Outbox
 from acp_bridge.jsonrpc.utf8 import valid_utf8
 
 __all__ = ["ACP_CANCEL", "LSP_CANCEL", "NO_PARAMS", "Handler", "IncomingCall", "Peer"]
@@ -85,7 +86,8 @@ class Peer:
     """One end of a JSON-RPC connection. Feed it with `receive` and `eof`; it writes framed bytes to `write`.
 
     `jsonrpc_member=False` leaves `"jsonrpc":"2.0"` out of what is sent (Codex). `cancel` is the notification
-    that takes a request back and the name of its id parameter, in both directions. `intercept` sees each body
+    that takes a request back and the name of its id parameter, in both directions. `intercept_read` sees
+    all bodies of a read at once, as they came, and takes all or none; `intercept` sees each body
     before it is decoded and returns True if it consumed it: the hot path of a codec. `answer_malformed`
     answers what cannot be read with -32700 or -32600 and id null, as JSON-RPC 2.0 section 5 asks of a server;
     leave it off towards an agent, which may print anything. `batches=False` is for a protocol without batches
@@ -102,36 +104,45 @@ class Peer:
         jsonrpc_member: bool = True,
         cancel: tuple[str, str] = ACP_CANCEL,
         intercept: Callable[[bytes], bool] | None = None,
+        intercept_read: Callable[[list[bytes]], bool] | None = None,
         answer_malformed: bool = False,
         batches: bool = True,
     ) -> None:
         self._framing = framing
-        self._write = write
+        self._outbox = Outbox(framing, write)
         self._handler = handler
         self._start = b'{"jsonrpc":"2.0",' if jsonrpc_member else b"{"
         self._cancel_method, self._cancel_key = cancel
         self._intercept = intercept
+        self._intercept_read = intercept_read
         self._answer_malformed = answer_malformed
         self._batches = batches
         self._pending: IdTable[Callable[[Answer], None]] = IdTable()
         self._incoming: IdTable[IncomingCall] = IdTable()
         self._last_id = 0
         self._ended = ""
-        self._closed = False
-        self._corks = 0
-        self._corked: list[bytes] = []
 
     def receive(self, data: bytes) -> None:
         """Handle what one read delivered: all messages it completes, then `on_read_end`."""
         if self._ended:
             return
-        with self.corked():
-            for body in self._framing.feed(data):
+        with self._outbox.corked():
+            for body in self._untaken(self._framing.feed(data)):
                 if self._ended:
                     return
                 self._body(body)
             self._report_junk()
             self._guarded(self._handler.on_read_end)
+
+    def _untaken(self, bodies: list[bytes]) -> list[bytes]:
+        """The bodies of one read that `intercept_read` leaves: all or none."""
+        if self._intercept_read is None or not bodies:
+            return bodies
+        try:
+            return [] if self._intercept_read(bodies) else bodies
+        except Exception:
+            _log.exception("the interceptor failed; the messages go the ordinary way")
+            return bodies
 
     def eof(self, reason: str, *, answers: bool = False) -> None:
         """The stream ended: a half line is delivered as message or noise, every pending call fails with
@@ -140,7 +151,7 @@ class Peer:
         if self._ended:
             return
         self._ended = reason or "the connection was closed"
-        with self.corked():
+        with self._outbox.corked():
             rest = self._framing.eof()
             if rest:
                 self._body(rest)
@@ -153,7 +164,11 @@ class Peer:
     def notify(self, method: str, params: Any = None) -> None:
         """Send a notification; `params` None (or an empty Raw) sends none. Raises TypeError for what is no
         JSON value."""
-        self._send(b'%b"method":%b%b}' % (self._start, dumps(method), _params_member(params)))
+        if isinstance(params, Encoded) and len(params.body) > LARGE:
+            start = b'%b"method":%b,"params":' % (self._start, dumps(method))
+            self._outbox.send_large(start, params.body, b"}")
+        else:
+            self._outbox.send(b'%b"method":%b%b}' % (self._start, dumps(method), _params_member(params)))
 
     def request(self, method: str, params: Any, on_answer: Callable[[Answer], None]) -> Id:
         """Send a request; `on_answer` runs once, in wire order (at once if the connection is over).
@@ -166,7 +181,7 @@ class Peer:
             on_answer(Answer(error=ConnectionClosed(self._ended)))
             return request_id
         self._pending[request_id] = on_answer
-        self._send(b'%b"id":%d,%b' % (self._start, request_id, body))
+        self._outbox.send(b'%b"id":%d,%b' % (self._start, request_id, body))
         return request_id
 
     async def call(self, method: str, params: Any = None) -> Any:
@@ -195,25 +210,9 @@ class Peer:
         if self._pending.find(request_id) is not None:
             self.notify(self._cancel_method, {self._cancel_key: request_id})
 
-    @contextmanager
-    def corked(self) -> Iterator[None]:
+    def corked(self) -> AbstractContextManager[None]:
         """Whatever is sent inside leaves as one write at the end."""
-        self._corks += 1
-        try:
-            yield
-        finally:
-            self._corks -= 1
-            if not self._corks and self._corked:
-                parts, self._corked = self._corked, []
-                self._write(parts[0] if len(parts) == 1 else b"".join(parts))
-
-    def _send(self, body: bytes) -> None:
-        if self._closed:
-            return
-        if self._corks:
-            self._corked.append(self._framing.frame(body))
-        else:
-            self._write(self._framing.frame(body))
+        return self._outbox.corked()
 
     def _body(self, body: bytes, batch: Batch | None = None) -> None:
         if not body.isascii():
@@ -252,7 +251,7 @@ class Peer:
                 raw_id, messages.INVALID_REQUEST, "A request id is a string, a number or null.", batch
             )
             return
-        send = self._send
+        send = self._outbox.send
         if batch is not None:
             batch.expect()
             send = batch.reply
@@ -330,7 +329,7 @@ class Peer:
                 self._refuse(_NULL, messages.INVALID_REQUEST, "A batch must not be empty.", None)
             self._handler_noise("an empty batch", body)
             return
-        batch = Batch(self._send, together=self._batches)
+        batch = Batch(self._outbox.send, together=self._batches)
         for element in elements:
             self._body(element, batch)
         batch.settle()
@@ -360,7 +359,7 @@ class Peer:
     def _refuse(self, raw_id: bytes, code: int, message: str, batch: Batch | None) -> None:
         body = b'%b"id":%b,%b}' % (self._start, raw_id, error_member(RpcError(code, message)))
         if batch is None:
-            self._send(body)
+            self._outbox.send(body)
         else:
             batch.expect()
             batch.reply(body)
@@ -370,7 +369,7 @@ class Peer:
             self._guarded(on_answer, Answer(error=ConnectionClosed(self._ended)))
 
     def _close(self) -> None:
-        self._closed = True
+        self._outbox.close()
         for call in self._incoming.take_all():
             call.abandon()
 
@@ -393,5 +392,7 @@ class Peer:
 
 
 def _params_member(params: Any) -> bytes:
+    if isinstance(params, Encoded):
+        return b',"params":%b' % params.body
     body = _NULL if params is None else dumps(params)
     return b"" if body in (b"", _NULL) else b',"params":%b' % body

@@ -10,11 +10,11 @@ _PIECE = 1 << 20
 
 def valid_utf8(body: bytes) -> bytes:
     """`body` itself if it is valid UTF-8, else a copy with U+FFFD for each malformed part."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         if len(body) <= _PIECE:
             body.decode()
         else:
+            decoder = codecs.getincrementaldecoder("utf-8")()
             for at in range(0, len(body), _PIECE):
                 decoder.decode(body[at : at + _PIECE])
             decoder.decode(b"", final=True)
