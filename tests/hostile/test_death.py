@@ -138,6 +138,7 @@ async def test_stdin_closed_and_alive(tmp_path: Path) -> None:
     ],
 )
 async def test_an_end_nobody_expects(how: str, reason: str, tmp_path: Path) -> None:
+    """Any answer ends the turn; one without a word on how it ended is an error that says so."""
     async with hostile(tmp_path, "odd_answers", how) as scene:
         session = await scene.session()
         turn = await scene.client.turn(session, "go", timeout=20)

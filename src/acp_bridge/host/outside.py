@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -25,7 +26,7 @@ async def ask_outside(session: Session, what: Literal["read", "edit"], path: str
     if running is not None and running.cancelled:
         return False
     verb = "read" if what == "read" else "write"
-    title = one_line(f"{session.runner.label} wants to {verb} outside the workspace: {path}", 400)
+    title = one_line(f"{session.runner.label} wants to {verb} outside the workspace: {_where(path)}", 400)
     entry = session.transcript.put("permission", {"title": title})
     details: Json = {"paths": [file_ref(path) | {"path": visible(path)}]}
     if text is not None:
@@ -54,3 +55,9 @@ async def ask_outside(session: Session, what: Literal["read", "edit"], path: str
     session.host.flush()
     await answered.wait()
     return chosen[0].get("optionId") == ALLOW
+
+
+def _where(path: str) -> str:
+    """The path, and where it really leads if that is somewhere else."""
+    real = os.path.realpath(path)
+    return path if real == path else f"{path} (leads to {real})"

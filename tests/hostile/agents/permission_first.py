@@ -2,7 +2,7 @@
 
 import sys
 
-from well_behaved import call, end, permission_params, serve, text, tool
+from well_behaved import call, end, permission_params, serve, text, tool, tool_update
 
 
 def prompt(message):
@@ -10,9 +10,9 @@ def prompt(message):
     outcome = call("session/request_permission", asked)["result"]["outcome"]
     if sys.argv[1:] != ["never"]:
         tool("t1", title="rm -rf build", kind="execute", status="in_progress")
-        tool("t1", "tool_call_update", status="completed")
+        tool_update("t1", status="completed")
     text(outcome.get("optionId", outcome["outcome"]))
-    end(message)
+    end(message, "cancelled" if outcome["outcome"] == "cancelled" else "end_turn")
 
 
 serve(prompt)

@@ -1,6 +1,6 @@
 """Fault: updates, content, kinds, statuses and plan words that no schema knows, fields missing or odd."""
 
-from well_behaved import end, serve, text, tool, update
+from well_behaved import end, serve, text, tool, tool_update, update
 
 ODD = [
     {"sessionUpdate": "hologram", "beam": [1, 2]},
@@ -38,7 +38,7 @@ def prompt(message):
         content=[7, {"type": "smell"}],
         locations="here",
     )
-    tool("t1", "tool_call_update", status="completed")
+    tool_update("t1", status="completed")
     text("after")
     end(message)
 

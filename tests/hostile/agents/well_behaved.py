@@ -43,8 +43,12 @@ def update(update):
     send(update_message(update))
 
 
-def tool(tool_id, kind="tool_call", **fields):
-    update({"sessionUpdate": kind, "toolCallId": tool_id, **fields})
+def tool(tool_id, **fields):
+    update({"sessionUpdate": "tool_call", "toolCallId": tool_id, **fields})
+
+
+def tool_update(tool_id, **fields):
+    update({"sessionUpdate": "tool_call_update", "toolCallId": tool_id, **fields})
 
 
 def receive():
