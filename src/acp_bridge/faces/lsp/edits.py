@@ -107,11 +107,11 @@ def inside(before: str, change: Change) -> Change:
     there, an insertion at that place leaves an empty line behind."""
     if change.start < len(before):
         return change
-    for line_end in ("\r\n", "\n", "\r"):
-        if before.endswith(line_end) and change.text.endswith(line_end):
-            at = len(before) - len(line_end)
-            return Change(at, at, line_end + change.text.removesuffix(line_end))
-    return change
+    line_end = next((end for end in ("\r\n", "\n", "\r") if before.endswith(end)), "")
+    if not line_end or not change.text.endswith(line_end):
+        return change
+    at = len(before) - len(line_end)
+    return Change(at, at, line_end + change.text.removesuffix(line_end))
 
 
 async def _until_seen(
