@@ -57,7 +57,8 @@ def of_call(label: str, method: str, error: RpcError, methods: list[Json]) -> Ag
             detail=detail,
             code=error.code,
         )
-    return AgentError("internal", f"{label}: {message}", detail=detail, code=error.code)
+    hint = "The log of the agent may say more; `acp-bridge doctor` looks at how it is started."
+    return AgentError("internal", f"{label}: {message}", hint=hint, detail=detail, code=error.code)
 
 
 def login_hint(methods: list[Json]) -> str:
