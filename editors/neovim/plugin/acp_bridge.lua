@@ -48,6 +48,14 @@ command('Permission', function(bridge)
   bridge.permission()
 end, { desc = 'Decide what waits for your permission' })
 
+command('Options', function(bridge)
+  bridge.options()
+end, { desc = 'Choose mode, model and other options of this chat' })
+
+command('Queue', function(bridge)
+  bridge.queue()
+end, { desc = 'Resume, send or remove the prompts that wait' })
+
 command('Agents', function(bridge)
   bridge.agents()
 end, { desc = 'List the agents, start a chat with one' })

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -42,8 +43,11 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(project: Path, tmp_path: Path) -> Iterator[Start]:
-    """Start a Neovim with this init (Lua) and these files; at the end all quit, and nothing is left."""
-    program = nvim_bin()
+    """Start a Neovim with this init (Lua) and these files; at the end all quit, and nothing is left.
+
+    $ACP_BRIDGE_TEST_NVIM names another program than the one the tests install.
+    """
+    program = Path(os.environ.get("ACP_BRIDGE_TEST_NVIM") or nvim_bin())
     marker, environ = mark()
     environ["ACP_BRIDGE_CONFIG_DIR"] = str(tmp_path / "config")
     started: list[Neovim] = []

@@ -222,6 +222,33 @@ def test_what_an_agent_wrote_is_shown(chat: Neovim) -> None:
     chat.sees("log exited with status 3")
 
 
+def test_an_option_is_chosen(chat: Neovim, project: Path) -> None:
+    chat.until(lambda: chat.screen.lines()[0].endswith(" Ask"), "the mode is not shown")
+    chat.keys(":AcpBridgeOptions<CR>")
+    chat.sees("1: Mode: Ask")
+    chat.keys("1<CR>")
+    chat.sees("2: Auto  Change files without asking")
+    chat.keys("2<CR>")
+    chat.until(lambda: chat.screen.lines()[0].endswith(" Auto"), "the mode is not another")
+    prompt(chat, "add a line")
+    chat.sees("That was a whole turn")
+    assert (project / "demo-notes.md").read_text() == f"{NOTES}{LINE}\n"
+
+
+def test_prompts_that_wait_are_held_after_a_cancel_and_resumed(chat: Neovim) -> None:
+    prompt(chat, "slow")
+    chat.sees("still talking")
+    prompt(chat, "plain")
+    chat.sees("1 queued")
+    chat.keys("<C-c>")
+    chat.sees("1 queued, held")
+    chat.keys(":AcpBridgeQueue<CR>")
+    chat.sees("1: Resume")
+    chat.sees("2: Send now: plain")
+    chat.keys("1<CR>")
+    chat.sees("Hello from the demo agent.")
+
+
 def test_the_help_is_found(chat: Neovim, picture: Picture) -> None:
     chat.lua("vim.cmd.helptags(vim.fn.fnamemodify(...,':p') .. '/doc')", str(plugin_copy(chat)))
     chat.keys("g?")

@@ -74,6 +74,17 @@ def test_a_command_is_shown_as_it_would_run(chat: Neovim, project: Path) -> None
     chat.sees("Done.")
 
 
+def test_a_path_outside_is_said_to_be(chat: Neovim, project: Path) -> None:
+    prompt(chat, "outside")
+    chat.sees("wants to read outside the workspace")
+    chat.sees("(outside the folder)")
+    chat.keys("2<CR>")
+    chat.sees("asks: Edit ../demo-outside.md")
+    chat.keys("3<CR>")
+    chat.sees("Done.")
+    assert not (project.parent / "demo-outside.md").exists()
+
+
 def test_what_was_cancelled_is_not_asked_any_more(chat: Neovim, project: Path) -> None:
     prompt(chat, "add a line")
     chat.sees(DIALOG)

@@ -178,6 +178,22 @@ function M.cancel()
   end
 end
 
+--- Choose an option of the current chat: mode, model, and what else its agent offers.
+function M.options()
+  local chat = current_chat()
+  if chat then
+    require('acp_bridge.menus').options(chat.session)
+  end
+end
+
+--- Look at the prompts that wait in the current chat.
+function M.queue()
+  local chat = current_chat()
+  if chat then
+    require('acp_bridge.menus').queue(chat.session)
+  end
+end
+
 --- Ask again for what waits for your permission.
 function M.permission()
   require('acp_bridge.permission').ask_again()

@@ -28,11 +28,15 @@ local function question(request)
   if type(details.command) == 'string' then
     return one_line(('%s asks to run: %s  (in %s)'):format(who, details.command, tostring(details.cwd)))
   end
-  local paths = vim.tbl_map(function(path)
-    return path.path
-  end, details.paths or {})
+  local paths = {}
+  for _, path in ipairs(details.paths or {}) do
+    if not request.title:find(path.path, 1, true) then
+      table.insert(paths, path.path)
+    end
+  end
   local where = #paths > 0 and (': ' .. table.concat(paths, ', ')) or ''
-  return one_line(('%s asks: %s%s'):format(who, request.title, where))
+  local outside = request.outsideRoots and '  (outside the folder)' or ''
+  return one_line(('%s asks: %s%s%s'):format(who, request.title, where, outside))
 end
 
 --- Show the request in its chat, or take it away there.
@@ -91,10 +95,15 @@ local function ask(request)
     open = nil
     if option then
       answer(request, option)
-    elseif find(request.requestId) then
-      notify.info('nothing was decided; :AcpBridgePermission asks again')
     end
-    vim.schedule(M.ask_next)
+    vim.schedule(function()
+      if not option and find(request.requestId) then
+        -- Below the rest of the dialog it would want a key pressed.
+        vim.cmd.redraw()
+        notify.info('nothing was decided; :AcpBridgePermission asks again')
+      end
+      M.ask_next()
+    end)
   end)
 end
 

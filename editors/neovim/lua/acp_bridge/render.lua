@@ -127,7 +127,7 @@ local function close_sections(lines, id, open)
   local key, head, hidden, number = '', nil, 0, 0
   local function finish()
     if head then
-      local more = ('  … %d lines, <Tab> opens'):format(hidden)
+      local more = ('  … %d %s, <Tab> opens'):format(hidden, hidden == 1 and 'line' or 'lines')
       table.insert(head.marks, { #head.text, -1, 'AcpBridgeMuted' })
       head.marks[1][2] = head.marks[1][2] < 0 and #head.text or head.marks[1][2]
       head.text = head.text .. more
