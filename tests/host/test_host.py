@@ -60,7 +60,9 @@ async def test_requests_for_a_session_nobody_knows_are_answered(
 ) -> None:
     async with stage(monkeypatch, str(tmp_path)) as at:
         await at.open()
-        unknown, extension = Reply(), Reply()
+        unknown, extension, free = Reply(), Reply(), Reply()
+        at.puppet.client.event(None, ExtensionRequest(id="3", reply=free, method="authenticate", params={}))
+        assert free.answers == [("error", -32601)]
         at.puppet.say(ReadFile(id="1", reply=unknown, path="/x"), session="other")
         at.puppet.say(ExtensionRequest(id="2", reply=extension, method="_x/y", params={}))
         assert unknown.answers == [("error", -32602)]

@@ -17,12 +17,12 @@ import anyio
 
 from acp_bridge.agents import dialects
 from acp_bridge.agents.agent import Agent, AgentError, Exit
-from acp_bridge.agents.events import AnyEvent, Log, Notice, Request
+from acp_bridge.agents.events import AnyEvent, ExtensionRequest, Log, Notice, Request
 from acp_bridge.config.availability import Availability, check
 from acp_bridge.config.server import AgentServer
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.ids import now
-from acp_bridge.jsonrpc.messages import INVALID_PARAMS
+from acp_bridge.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from acp_bridge.host.host import Host
@@ -291,7 +291,7 @@ class Runner:
             if len(waiting) < EARLY_EVENTS:
                 waiting.append(event)
         elif isinstance(event, Request):
-            event.reply.fail(INVALID_PARAMS, f"unknown session {session_id!r}")
+            self._refuse(event, session_id)
         elif isinstance(event, Notice):
             self._note("log", f"{event.title}: {event.description}" if event.description else event.title)
         elif isinstance(event, Log):
@@ -301,8 +301,14 @@ class Runner:
         for session_id, events in self._early.items():
             for event in events:
                 if isinstance(event, Request):
-                    event.reply.fail(INVALID_PARAMS, f"unknown session {session_id!r}")
+                    self._refuse(event, session_id)
         self._early.clear()
+
+    def _refuse(self, event: Request, session_id: str | None) -> None:
+        if isinstance(event, ExtensionRequest):
+            event.reply.fail(METHOD_NOT_FOUND, f"{event.method} is not served by this client")
+        else:
+            event.reply.fail(INVALID_PARAMS, f"unknown session {session_id!r}")
 
     def wire(self, direction: str, raw: bytes) -> None:
         """A raw line: kept in the log if it is stderr or noise, traced if somebody wants it."""
