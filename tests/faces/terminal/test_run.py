@@ -435,6 +435,7 @@ def test_a_reader_that_stalls_loses_nothing(cli: Cli, words: list[str]) -> None:
     process = cli.start("run", *words, "--agent-command", cli.scripted({"prompts": [turn]}), "talk")
     end = time.monotonic() + 60
     while not (cli.cwd / "said").exists():
+        assert process.poll() is None, finish(process)
         assert time.monotonic() < end
         time.sleep(0.05)
     done = finish(process)

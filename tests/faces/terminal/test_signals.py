@@ -15,8 +15,6 @@ import pytest
 from support.cli import Cli, finish, read_until
 from support.leftovers import until_gone
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
-
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
