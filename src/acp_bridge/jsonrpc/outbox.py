@@ -1,9 +1,12 @@
-"""What a peer writes: framed bodies, gathered into one write while corked, large ones never copied."""
+"""What a peer writes: framed bodies, gathered into one write while corked, large ones never copied.
+
+`with outbox:` corks: what is sent inside leaves as one write at the end (as few as large bodies allow).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Self
 
 from acp_bridge.jsonrpc.framing import Framing
 
@@ -34,21 +37,19 @@ class Outbox:
         """Send one body that comes in parts, without joining them."""
         if self._closed:
             return
-        with self.corked():
+        with self:
             self._put(self._framing.head(sum(map(len, parts))))
             for part in (*parts, self._framing.tail):
                 self._put(part)
 
-    @contextmanager
-    def corked(self) -> Iterator[None]:
-        """What is sent inside leaves as one write at the end (as few as large bodies allow)."""
+    def __enter__(self) -> Self:
         self._corks += 1
-        try:
-            yield
-        finally:
-            self._corks -= 1
-            if not self._corks and self._corked:
-                self._uncork()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._corks -= 1
+        if not self._corks and self._corked:
+            self._uncork()
 
     def _put(self, data: bytes) -> None:
         if self._corks:

@@ -126,7 +126,7 @@ class Peer:
         """Handle what one read delivered: all messages it completes, then `on_read_end`."""
         if self._ended:
             return
-        with self._outbox.corked():
+        with self._outbox:
             for body in self._untaken(self._framing.feed(data)):
                 if self._ended:
                     return
@@ -151,7 +151,7 @@ class Peer:
         if self._ended:
             return
         self._ended = reason or "the connection was closed"
-        with self._outbox.corked():
+        with self._outbox:
             rest = self._framing.eof()
             if rest:
                 self._body(rest)
@@ -210,9 +210,9 @@ class Peer:
         if self._pending.find(request_id) is not None:
             self.notify(self._cancel_method, {self._cancel_key: request_id})
 
-    def corked(self) -> AbstractContextManager[None]:
+    def corked(self) -> AbstractContextManager[object]:
         """Whatever is sent inside leaves as one write at the end."""
-        return self._outbox.corked()
+        return self._outbox
 
     def _body(self, body: bytes, batch: Batch | None = None) -> None:
         if not body.isascii():

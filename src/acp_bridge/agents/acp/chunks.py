@@ -79,16 +79,17 @@ class ChunkRun:
         """Consume the lines of one read if each is a plain text chunk, else none of them."""
         if _MARK not in lines[0] or _MARK not in lines[-1]:
             return False
-        if any(line[:1] != b"{" or line[-1:] != b"}" for line in lines):
-            return False
+        for line in lines:
+            if not (line.startswith(b"{") and line.endswith(b"}")):
+                return False
         try:
             decoded = self._decode_all(b"[%b]" % b",".join(lines))
         except (msgspec.DecodeError, RecursionError):
             return False
         if len(decoded) != len(lines):
             return False
-        for line in decoded:
-            params = line.params
+        for each in decoded:
+            params = each.params
             chunk = params.update
             parent = None if chunk.meta is None else parent_hint({"_meta": chunk.meta})
             self.add(params.session_id, chunk.kind, chunk.message_id, parent, chunk.content.text)
