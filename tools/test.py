@@ -197,7 +197,7 @@ def summarise(outcomes: Sequence[Outcome], began: float) -> int:
     print(f"\n{'step':<28}{'seconds':>8}  result")
     for outcome in (*outcomes, whole):
         print(f"{outcome.name:<28}{outcome.seconds:>8.1f}  {outcome.word}  {outcome.why}".rstrip())
-    print(f"logs, reports and pictures: {ARTIFACTS.relative_to(ROOT)}/", flush=True)
+    print(f"logs, reports and pictures: {ARTIFACTS.name}/", flush=True)
     return 1 if failed else 0
 
 

@@ -40,5 +40,8 @@ await build({
   target: 'es2022',
 });
 copyFileSync('../../LICENSE', 'LICENSE');
-run('node_modules/@vscode/vsce/vsce', 'package', '--no-dependencies', '--allow-missing-repository', '-o', 'dist/acp-bridge.vsix');
+const packing = ['package', '--no-dependencies', '--allow-missing-repository', '-o', 'dist/acp-bridge.vsix'];
+const packed = spawnSync(process.execPath, ['node_modules/@vscode/vsce/vsce', ...packing], { encoding: 'utf8' });
 rmSync('LICENSE');
+console.log(packed.status === 0 ? packed.stdout.trim().split('\n').at(-1) : packed.stdout + packed.stderr);
+process.exit(packed.status ?? 1);

@@ -1,7 +1,7 @@
 """VS Code, for real: code-server with the packaged extension installed, and scenarios driven in a browser.
 
-Everything it writes lies in one folder. Scenarios are the `.mjs` files here; each prints its steps and fails the
-test at the first one that does not come true on the screen.
+Everything it writes lies in one folder. Scenarios are the `.mjs` files here; each prints its steps and fails
+the test at the first one that does not come true on the screen.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ USER_SETTINGS: dict[str, Any] = {
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.reduceMotion": "on",
     "workbench.colorTheme": "Default Dark Modern",
-    "security.workspace.trust.enabled": False,
+    "security.workspace.trust.startupPrompt": "never",
     "telemetry.telemetryLevel": "off",
     "update.mode": "none",
     "extensions.autoUpdate": False,
@@ -44,12 +44,12 @@ USER_SETTINGS: dict[str, Any] = {
     "git.enabled": False,
     "files.autoSave": "off",
     "window.confirmBeforeClose": "never",
+    "remote.autoForwardPorts": False,
 }
 SERVER_FLAGS = [
     "--auth=none",
     "--disable-telemetry",
     "--disable-update-check",
-    "--disable-workspace-trust",
     "--disable-getting-started-override",
     "--disable-proxy",
     "--ignore-last-opened",
@@ -116,10 +116,13 @@ def running(
     artifacts: Path,
     machine_settings: dict[str, Any],
     user_settings: dict[str, Any] | None = None,
+    *,
+    trusted: bool = True,
 ) -> Iterator[CodeServer]:
     """Install the extension into a fresh VS Code under `root`, serve it, end it with all it started.
 
-    Settings of machine scope count only in `machine_settings`: the window is a remote one.
+    Every folder is trusted unless `trusted` is False. Settings of machine scope count only in
+    `machine_settings`: the window is a remote one.
     """
     data, extensions = root / "data", root / "extensions"
     settings = {**USER_SETTINGS, **(user_settings or {})}
@@ -144,7 +147,7 @@ def running(
     subprocess.run(install, env=environ, check=True, capture_output=True, stdin=subprocess.DEVNULL)
     with (artifacts / "code-server.log").open("ab") as log:
         process = subprocess.Popen(
-            [*common, *SERVER_FLAGS],
+            [*common, *SERVER_FLAGS, *(["--disable-workspace-trust"] if trusted else [])],
             env=environ,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -162,9 +165,13 @@ def running(
 
 def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + READY_SECONDS
+    health = f"http://127.0.0.1:{port}/healthz"
     while time.monotonic() < deadline:
         assert process.poll() is None, f"code-server ended with status {process.returncode}"
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2):
+        with (
+            contextlib.suppress(OSError),
+            urllib.request.urlopen(health, timeout=2),
+        ):
             return
         time.sleep(0.1)
     raise TimeoutError("code-server did not become ready")

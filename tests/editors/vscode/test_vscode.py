@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,22 @@ def test_a_real_agent(tmp_path: Path, artifacts: Path, model_server: ModelServer
         server.drive("real_agent", AGENT="OpenCode, scripted")
         text = (server.workspace / "README.md").read_text()
     assert text == "# Title\n\ngoodbye world\n"
+
+
+def test_a_folder_that_is_not_trusted(tmp_path: Path, artifacts: Path) -> None:
+    """Neither its agents nor its settings start anything, and settings never do, trusted or not."""
+    started = tmp_path / "started"
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {started}\n")
+    trap.chmod(0o755)
+    settings = {"acpBridge.command": parts.bridge_command()}
+    with code_server.running(tmp_path, artifacts, settings, trusted=False) as server:
+        files = {
+            ".vscode/settings.json": {"acpBridge.command": str(trap), "acpBridge.args": ["--evil"]},
+            ".acp-bridge/acp.json": {"agent_servers": {"Agent of the folder": {"command": str(trap)}}},
+        }
+        for name, content in files.items():
+            (server.workspace / name).parent.mkdir()
+            (server.workspace / name).write_text(json.dumps(content))
+        server.drive("restricted")
+    assert not started.exists()
