@@ -119,10 +119,11 @@ def environment() -> None:
 
 
 class Installs:
-    """Installs parts in the background, each after those it needs."""
+    """Installs parts in the background, each after those it needs; `aloud` tells of each as it ends."""
 
-    def __init__(self, names: Sequence[str], *, allowed: bool) -> None:
+    def __init__(self, names: Sequence[str], *, allowed: bool, aloud: bool = False) -> None:
         self.allowed = allowed
+        self.aloud = aloud
         self.times: list[Outcome] = []
         self.futures: dict[str, Future[str]] = {}
         self.pool = ThreadPoolExecutor(max_workers=3)
@@ -157,7 +158,8 @@ class Installs:
             f"install {part.name}", time.monotonic() - began, "missing" if reason else "ok", reason
         )
         self.times.append(outcome)
-        say(f"{outcome.name}: {outcome.word} in {outcome.seconds:.0f} s {reason}")
+        if self.aloud:
+            say(f"{outcome.name}: {outcome.word} in {outcome.seconds:.0f} s {reason}")
         return reason
 
 
@@ -226,9 +228,8 @@ def main() -> int:
         environment()
     prepared = Outcome("python environment", time.monotonic() - began, "ok")
     say(f"python environment: ready in {prepared.seconds:.0f} s")
-    installs = Installs(
-        sorted({name for step in chosen for name in step.needs}), allowed=not options.no_install
-    )
+    needed = sorted({name for step in chosen for name in step.needs})
+    installs = Installs(needed, allowed=not options.no_install, aloud=options.install)
     if options.install:
         reason = installs.missing(list(installs.futures))
         return summarise(

@@ -16,7 +16,7 @@ function run(...command) {
 
 if (!process.argv.includes('--package')) {
   run('node_modules/typescript/bin/tsc', '-p', '.');
-  run('--test', '--test-reporter=dot', 'test/*.test.ts');
+  run('--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', '--test', '--test-reporter=spec', 'test/*.test.ts');
 }
 rmSync('dist', { recursive: true, force: true });
 mkdirSync('dist');

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { ShownTexts } from './diffs.ts';
 import { PAGE_METHODS, type FromPage, type ToPage } from './messages.ts';
 import { problemOf, runAction, showProblem } from './problems.ts';
+import type { Session } from './protocol.ts';
 import type { Server } from './server.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -14,6 +15,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   private view: vscode.WebviewView | undefined;
   private ready = false;
   private scheduled = false;
+  private starting: Promise<Session> | undefined;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
@@ -155,8 +157,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     }
   }
 
+  /** Send a prompt to the session on show; the first one starts it, those that follow at once wait for that. */
   private async prompt(text: string): Promise<unknown> {
-    const session = this.sessions.session ?? (await this.sessions.create());
+    this.starting ??= this.sessions.session ? undefined : this.sessions.create();
+    const session = (await this.starting?.finally(() => (this.starting = undefined))) ?? this.sessions.session;
+    if (!session) {
+      throw new Error('The session was closed.');
+    }
     return this.server.request('acp/session/prompt', { sessionId: session.sessionId, prompt: text });
   }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -105,8 +104,6 @@ class CodeServer:
         text = played.stdout.decode(errors="replace")
         (pictures / f"{scenario}.txt").write_text(text)
         print(text)
-        for log in self.root.glob("data/logs/**/*ACP Bridge*.log"):
-            shutil.copy(log, pictures / f"{scenario}-bridge.log")
         assert played.returncode == 0, f"{scenario}: {text[-3000:]}"
 
 

@@ -7,6 +7,7 @@ await play('conversation', async (w) => {
 
   await w.step('an answer grows while it streams', async () => {
     await w.openChat();
+    await w.chat.locator('.welcome', { hasText: 'Demo' }).waitFor();
     await w.prompt('slow, please');
     await w.entry('agent', 'still talking').waitFor();
     const before = (await agentText()).length;

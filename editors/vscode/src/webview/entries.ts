@@ -105,6 +105,7 @@ class AgentView implements EntryView {
   readonly element = h('div', { class: 'entry agent' });
   private readonly text = new MarkdownText(openWhole('answer'));
   private readonly blocks = h('div', { class: 'blocks' });
+  private drawn: AgentEntry['blocks'];
 
   constructor() {
     this.element.append(this.text.element, this.blocks);
@@ -113,7 +114,10 @@ class AgentView implements EntryView {
   update(entry: Entry): void {
     const { text, blocks } = entry as AgentEntry;
     this.text.update(text);
-    this.blocks.replaceChildren(...(blocks ?? []).filter((block) => block.type !== 'text').map(blockElement));
+    if (blocks !== this.drawn) {
+      this.drawn = blocks;
+      this.blocks.replaceChildren(...(blocks ?? []).filter((block) => block.type !== 'text').map(blockElement));
+    }
   }
 }
 

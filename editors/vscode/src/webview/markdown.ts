@@ -17,7 +17,10 @@ export class MarkdownText {
   private tail = h('div');
   private code: Text | undefined;
 
-  constructor(private readonly openWhole: (text: string) => void) {
+  private readonly openWhole: (text: string) => void;
+
+  constructor(openWhole: (text: string) => void) {
+    this.openWhole = openWhole;
     this.element.append(this.tail);
   }
 
@@ -67,9 +70,13 @@ export class MarkdownText {
   }
 }
 
-/** Safe: markdown-it escapes everything that is not Markdown (`html: false`) and refuses script links. */
+/** HTML of an agent's text. markdown-it escapes all HTML in it and makes no link of a script. */
+export function toHtml(text: string): string {
+  return markdown.render(text);
+}
+
 function rendered(text: string): HTMLDivElement {
   const element = h('div');
-  element.innerHTML = markdown.render(text);
+  element.innerHTML = toHtml(text);
   return element;
 }

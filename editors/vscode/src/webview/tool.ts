@@ -1,5 +1,5 @@
 // A tool call: what it is, how it stands, what it changed and printed.
-import type { Entry, Json, Location, ToolContent, ToolDiff, ToolEntry } from '../protocol.ts';
+import type { Entry, Location, ToolContent, ToolDiff, ToolEntry } from '../protocol.ts';
 import { changedLines } from './changedLines.ts';
 import { button, h, icon, type IconName } from './dom.ts';
 import { blockElement, openWhole, type EntryView } from './entries.ts';
@@ -31,7 +31,7 @@ export class ToolView implements EntryView {
   private readonly body = h('div', { class: 'tool-body' });
   private readonly output = h('pre', { class: 'output', tabindex: 0, 'aria-label': 'Output' });
   private readonly more = h('details', { class: 'raw' });
-  private drawn: Json = {};
+  private readonly drawn = new Map<string, unknown[]>();
 
   constructor() {
     this.element.append(this.head, this.body, this.output, this.more);
@@ -43,16 +43,16 @@ export class ToolView implements EntryView {
     this.part('head', [tool.title, tool.status, tool.toolKind, tool.locations], () =>
       this.head.replaceChildren(...drawHead(tool)),
     );
-    this.part('body', tool.content, () => this.body.replaceChildren(...drawBody(tool)));
-    this.part('output', tool.output, () => this.drawOutput(tool.output ?? ''));
+    this.part('body', [tool.content, tool.toolKind], () => this.body.replaceChildren(...drawBody(tool)));
+    this.part('output', [tool.output], () => this.drawOutput(tool.output ?? ''));
     this.part('raw', [tool.rawInput, tool.rawOutput], () => this.drawRaw(tool));
   }
 
-  /** Draw one part of the card, only if what it shows has changed. */
-  private part(name: string, value: unknown, draw: () => void): void {
-    const key = typeof value === 'string' ? value : JSON.stringify(value);
-    if (!(name in this.drawn) || this.drawn[name] !== key) {
-      this.drawn[name] = key;
+  /** Draw one part of the card, only if what it shows has changed: what is unfolded in it stays so. */
+  private part(name: string, values: unknown[], draw: () => void): void {
+    const before = this.drawn.get(name);
+    this.drawn.set(name, values);
+    if (!before || values.some((value, at) => !same(value, before[at]))) {
       draw();
     }
   }
@@ -96,6 +96,10 @@ function drawHead(tool: ToolEntry): Node[] {
     h('div', { class: 'tool-title' }, title, links.length > 0 && h('div', { class: 'places' }, ...links)),
     statusMark(tool.status),
   ];
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }
 
 function placeLink(place: Location, text: string): HTMLElement {
