@@ -27,9 +27,8 @@ class Conversation:
 
 
 def names() -> list[tuple[str, str]]:
-    """(agent, name of the recording) of all of them."""
-    stems = sorted(path.stem for path in TRACES.glob("*.jsonl"))
-    return [(stem.rpartition("-")[0], stem) for stem in stems]
+    """(agent, name of the recording) of all of them, those of one agent in a row."""
+    return sorted((path.stem.rpartition("-")[0], path.stem) for path in TRACES.glob("*.jsonl"))
 
 
 def load(name: str, cwd: Path) -> Conversation:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import pytest_asyncio
 
 from replay.conversation import Conversation, load, names
 from replay.reducer import Session, reduce
+from support.leftovers import mark, until_gone
 from support.lsp_client import LspClient, LspError, rich
 
 AGENT = Path(__file__).with_name("replay_agent.py")
@@ -40,19 +41,44 @@ class Stage:
         return json.loads(path.read_text()) if path.exists() else {"done": False, "problem": "no report"}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def stage(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Stage]:
-    folder = tmp_path_factory.mktemp(request.param)
-    conversations = {}
-    for agent, name in RECORDINGS:
-        if agent == request.param:
-            conversations[name] = prepare(name, folder / name)
-    servers = {name: server(folder / name) for name in conversations}
-    env = {**os.environ, "ACP_BRIDGE_CONFIG_DIR": str(folder / "config"), "HOME": str(folder)}
+class Stages:
+    """One stage at a time: the bridge of the last agent leaves when the next agent's comes."""
+
+    def __init__(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        self._folders = tmp_path_factory
+        self._agent = ""
+        self._stage: Stage | None = None
+        self._open = AsyncExitStack()
+
+    async def of(self, agent: str) -> Stage:
+        if self._stage is None or agent != self._agent:
+            await self.close()
+            self._stage = await self._open.enter_async_context(stage(agent, self._folders.mktemp(agent)))
+            self._agent = agent
+        return self._stage
+
+    async def close(self) -> None:
+        await self._open.aclose()
+        self._stage = None
+
+
+@asynccontextmanager
+async def stage(agent: str, folder: Path) -> AsyncIterator[Stage]:
+    own = [name for recorded, name in RECORDINGS if recorded == agent]
+    conversations = {name: prepare(name, folder / name) for name in own}
+    servers = {name: server(folder / name) for name in own}
+    marker, env = mark()
+    env |= {"ACP_BRIDGE_CONFIG_DIR": str(folder / "config"), "HOME": str(folder)}
     async with LspClient.run(acp=rich(servers, trusted=True), env=env, root=folder) as client:
         yield Stage(client, conversations, folder)
+    await until_gone(marker)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stages(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stages]:
+    stages = Stages(tmp_path_factory)
+    yield stages
+    await stages.close()
 
 
 def prepare(name: str, folder: Path) -> Conversation:
@@ -198,11 +224,9 @@ def view(entry: Json) -> list[Any]:
 
 
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize(
-    ("stage", "name"), RECORDINGS, indirect=["stage"], ids=[name for _, name in RECORDINGS]
-)
-async def test_the_thread_is_what_was_recorded(stage: Stage, name: str) -> None:
-    driver = Driver(stage, name)
+@pytest.mark.parametrize(("agent", "name"), RECORDINGS, ids=[name for _, name in RECORDINGS])
+async def test_the_thread_is_what_was_recorded(stages: Stages, agent: str, name: str) -> None:
+    driver = Driver(await stages.of(agent), name)
     await driver.play()
     for path, text in driver.conversation.written.items():
         assert Path(path).read_bytes().decode() == text
