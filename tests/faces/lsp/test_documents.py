@@ -289,6 +289,20 @@ async def test_an_edit_reported_together_with_typing_counts_as_done(
     assert editor.text == "one\n2\nthree\ntyped behind it\n"
 
 
+async def test_an_edit_reported_together_with_typing_right_behind_it_counts_as_done(
+    documents: OpenDocuments, path: Path
+) -> None:
+    editor = opened(documents, path, "one\n\nlast\n")
+
+    def merge(params: Json) -> Json:
+        editor.type(editor.result(params).replace("last", "typed last, typed") + "typed\n")
+        return {"applied": True}
+
+    editor.behave = merge
+    await documents.replace(str(path), "one\n\nlast\n", "one\ntwo\n\nlast\n")
+    assert editor.text == "one\ntwo\n\ntyped last, typed\ntyped\n"
+
+
 async def test_an_edit_seen_before_it_is_answered_is_done(documents: OpenDocuments, path: Path) -> None:
     editor = opened(documents, path, "one\n")
     editor.behave = lambda params: editor.obey(params) and None

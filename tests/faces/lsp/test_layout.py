@@ -28,9 +28,10 @@ class Editor:
     def text(self) -> str:
         return self.above + self.answer + self.below
 
-    def user(self, part: str, at: int, cut: int, text: str) -> None:
+    def user(self, part: str, at: int, cut: int, text: str, slide: int = 0) -> None:
         """The user replaces `cut` characters at `at` within one part by `text`. Before there is an answer,
-        the end of what is above is the beginning of what is below."""
+        the end of what is above is the beginning of what is below. An insertion is reported up to `slide`
+        characters nearer to the answer, where that leads to the same text, as editors do with lines."""
         before = self.text
         if part == "above" and not self.answer and at >= len(self.above):
             part, at, cut = "below", 0, 0
@@ -40,16 +41,26 @@ class Editor:
         cut = min(cut, len(old) - at)
         setattr(self, part, old[:at] + text + old[at + cut :])
         change = Change(offset, offset + cut, text)
+        for _ in range(slide if not cut and text else 0):
+            at, text = change.start, change.text
+            nearer = Change(at - 1, at - 1, text[-1] + text[:-1])
+            if part == "above":
+                nearer = Change(at + 1, at + 1, text[1:] + text[:1])
+            if nearer.start < 0 or nearer.start > len(before) or nearer.apply(before) != self.text:
+                break
+            change = nearer
         assert change.apply(before) == self.text
         self.layout.edited(self.text, [change])
 
-    def ours(self, plan: Plan, typed_below: str = "") -> None:
-        """The editor applies our edit, and reports it together with something typed at the end."""
+    def ours(self, plan: Plan, typed_below: str = "", typed_above: str = "") -> None:
+        """The editor applies our edit, and reports it together with what was typed at the end and at the end
+        of the prompt."""
         spans = (self.layout.block, self.layout.answer)
         before = self.text
         after = plan.change.apply(before)
         self.answer = after[len(self.above) : len(after) - len(self.below)]
         self.below += typed_below
+        self.above += typed_above
         self.layout.edited(self.text, [minimal_change(before, self.text)])
         self.layout.landed(plan, spans, self.text)
 
@@ -63,9 +74,15 @@ def sent() -> Editor:
 
 WORDS = st.sampled_from(["x", "\n", "draft ", "## Agent\n\n", "é😀", "text\n"])
 USER = st.tuples(
-    st.just("user"), st.sampled_from(["above", "below"]), st.integers(0, 80), st.integers(0, 5), WORDS
+    st.just("user"),
+    st.sampled_from(["above", "below"]),
+    st.integers(0, 80),
+    st.integers(0, 5),
+    WORDS,
+    st.integers(0, 3),
 )
-OURS = st.tuples(st.just("ours"), st.lists(WORDS, max_size=3), st.sampled_from(["", "typed", "\n"]))
+TYPED = st.sampled_from(["", "typed", "\n"])
+OURS = st.tuples(st.just("ours"), st.lists(WORDS, max_size=3), TYPED, TYPED)
 
 
 @given(st.lists(st.one_of(USER, OURS), max_size=12))
@@ -74,12 +91,13 @@ def test_typing_above_and_below_an_answer_that_grows_mixes_nothing(steps: list[t
     said = "## Agent\n\n"
     for step in steps:
         if step[0] == "user":
-            _, part, at, cut, text = step
+            _, part, at, cut, text, slide = step
             keep = len(START) - len("hello") if part == "above" else 0
-            editor.user(part, max(keep, at), cut, text)  # type: ignore[arg-type, type-var]
+            editor.user(part, max(keep, at), cut, text, slide)  # type: ignore[arg-type, type-var]
         else:
             said += "".join(step[1])  # type: ignore[arg-type]
-            editor.ours(editor.layout.plan(said), step[2])  # type: ignore[arg-type]
+            typed = step[2:] if editor.answer else ("", "")
+            editor.ours(editor.layout.plan(said), *typed)  # type: ignore[arg-type]
     editor.ours(editor.layout.plan(said, "n2"))
     layout = editor.layout
     assert layout.text == editor.text

@@ -139,12 +139,14 @@ async def _until_seen(
 
 
 def landed(before: str, change: Change, now: str) -> bool:
-    """Whether `now` holds the change, perhaps with something the user typed before or after it."""
+    """Whether `now` holds the change, perhaps with something the user typed before or behind it. What was
+    only taken away shows by what follows it."""
     expected = change.apply(before)
     if same_lines(expected, now) and not same_lines(before, now):
         return True
-    end = change.start + len(change.text)
-    head, tail = expected[: end + ANCHOR], expected[max(0, change.start - ANCHOR) :]
+    anchor = 0 if change.text else ANCHOR
+    head = expected[: change.start + len(change.text) + anchor]
+    tail = expected[max(0, change.start - anchor) :]
     return (now.startswith(head) and not before.startswith(head)) or (
         now.endswith(tail) and not before.endswith(tail)
     )

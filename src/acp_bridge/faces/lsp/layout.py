@@ -80,9 +80,12 @@ class Layout:
 
     def edited(self, text: str, changes: list[Change]) -> None:
         """The text was changed by others; `changes` lead to `text`, one after the other."""
+        now = self.text
         for change in changes:
-            self.block = self.block and self.block.after(change)
-            self.answer = self.answer and self.answer.after(change)
+            settled = self._settled(now, change)
+            now = change.apply(now)
+            self.block = self.block and self.block.after(settled)
+            self.answer = self.answer and self.answer.after(settled)
         self.text = text
 
     def replaced(self, text: str) -> None:
@@ -142,11 +145,13 @@ class Layout:
             answer = Span(answer.start, answer.end - len(plan.block))
             block = Span(answer.end, answer.end + len(plan.block))
             self.nonce = plan.nonce
-        typed = minimal_change(plan.change.apply(plan.before), text)
+        expected = plan.change.apply(plan.before)
+        typed = minimal_change(expected, text)
         self.block = block and block.after(typed)
         self.answer = answer.after(typed)
         self.rendered = plan.rendered
         self.text = text
+        self._mend(expected[answer.start : answer.end])
 
     @property
     def followed(self) -> bool:
@@ -158,6 +163,29 @@ class Layout:
         self.answer = None
         self.rendered = ""
 
+    def _mend(self, written: str) -> None:
+        """Find again what was changed on both sides at once."""
+        assert self.answer is not None
+        start, end = self.answer
+        if self.text[start:end] != written and (at := self.text.find(written)) >= 0:
+            self.answer = Span(at, at + len(written))
+        if self.block is None or marker(self.nonce) not in self.text[self.block.start : self.block.end]:
+            self._find_block()
+
+    def _settled(self, before: str, change: Change) -> Change:
+        """The same change, as small as can be; an insertion stands outside the answer where it can as well
+        be read so: editors differ in where they report a new line beside another one."""
+        inner = minimal_change(before[change.start : change.end], change.text)
+        change = Change(change.start + inner.start, change.start + inner.end, inner.text)
+        if self.answer is None or change.start != change.end:
+            return change
+        start, end = self.answer
+        right = _slid_right(before, change, end)
+        if right.start >= end:
+            return right
+        left = _slid_left(before, change, start)
+        return left if left.start <= start else change
+
     def _find_block(self) -> None:
         at = self.text.rfind(marker(self.nonce))
         if at < 0:
@@ -167,6 +195,24 @@ class Layout:
         heading = self.text.rfind(YOU, 0, at)
         between = self.text[heading + len(YOU) : at].strip() if heading >= 0 else "?"
         self.block = Span(at if between else heading, len(self.text) if end < 0 else end + 1)
+
+
+def _slid_right(before: str, change: Change, limit: int) -> Change:
+    """The insertion as far right as it leads to the same text, at most up to `limit`."""
+    at, text = change.start, change.text
+    while text and at < min(limit, len(before)) and before[at] == text[0]:
+        text = text[1:] + text[0]
+        at += 1
+    return Change(at, at, text)
+
+
+def _slid_left(before: str, change: Change, limit: int) -> Change:
+    """The insertion as far left as it leads to the same text, at most down to `limit`."""
+    at, text = change.start, change.text
+    while text and at > limit and before[at - 1] == text[-1]:
+        text = text[-1] + text[:-1]
+        at -= 1
+    return Change(at, at, text)
 
 
 def _gap(text: str) -> str:
