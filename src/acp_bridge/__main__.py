@@ -6,7 +6,10 @@ options may stand before the command or behind it.
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _GLOBAL = ("--config", "--log-level")
 
@@ -24,9 +27,27 @@ def main() -> int:
         from acp_bridge.faces.lsp.main import main as lsp_main
 
         return lsp_main([*before, *command[1:]])
-    from acp_bridge.faces.terminal.main import main as terminal_main
-
+    with _stdout_to_stderr():
+        from acp_bridge.faces.terminal.main import main as terminal_main
     return terminal_main(argv)
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """What a library prints while it is imported is none of our output (`run --json` has readers)."""
+    try:
+        stdout = os.dup(1)
+    except OSError:
+        yield
+        return
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:

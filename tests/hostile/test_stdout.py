@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import shlex
+import sys
 from pathlib import Path
 
 from hostile.stage import environment, program
@@ -25,6 +29,29 @@ class Chatty:
 
 sys.meta_path.insert(0, Chatty())
 '''
+
+
+async def test_a_library_that_prints_beside_json_lines(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(PRINTS)
+    marker, env = environment(tmp_path)
+    env["PYTHONPATH"] = str(tmp_path)
+    entry = program("koog_whole_messages")
+    command = shlex.join(["env", "PYTHONPATH=", entry["command"], *entry["args"]])
+    argv = ["-m", "acp_bridge", "run", "--json", "--cwd", str(tmp_path), "--agent-command", command, "go"]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *argv,
+        env=env,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, err
+    events = [json.loads(line)["event"] for line in out.splitlines()]
+    assert (events[0], events[-1]) == ("session", "end")
+    assert b"print at the import of" in err
+    await until_gone(marker)
 
 
 async def test_a_library_that_prints(tmp_path: Path) -> None:

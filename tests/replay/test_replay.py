@@ -42,19 +42,20 @@ class Stage:
 
 
 class Stages:
-    """One stage at a time: the bridge of the last agent leaves when the next agent's comes."""
+    """One stage at a time: the bridge of the last agent and backend leaves when the next one's comes."""
 
     def __init__(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         self._folders = tmp_path_factory
-        self._agent = ""
+        self._key = ("", "")
         self._stage: Stage | None = None
         self._open = AsyncExitStack()
 
-    async def of(self, agent: str) -> Stage:
-        if self._stage is None or agent != self._agent:
+    async def of(self, agent: str, backend: str) -> Stage:
+        if self._stage is None or (agent, backend) != self._key:
             await self.close()
-            self._stage = await self._open.enter_async_context(stage(agent, self._folders.mktemp(agent)))
-            self._agent = agent
+            folder = self._folders.mktemp(agent)
+            self._stage = await self._open.enter_async_context(stage(agent, backend, folder))
+            self._key = agent, backend
         return self._stage
 
     async def close(self) -> None:
@@ -63,12 +64,12 @@ class Stages:
 
 
 @asynccontextmanager
-async def stage(agent: str, folder: Path) -> AsyncIterator[Stage]:
+async def stage(agent: str, backend: str, folder: Path) -> AsyncIterator[Stage]:
     own = [name for recorded, name in RECORDINGS if recorded == agent]
     conversations = {name: prepare(name, folder / name) for name in own}
     servers = {name: server(folder / name) for name in own}
     marker, env = mark()
-    env |= {"ACP_BRIDGE_CONFIG_DIR": str(folder / "config"), "HOME": str(folder)}
+    env |= {"ACP_BRIDGE_CONFIG_DIR": str(folder / "config"), "HOME": str(folder), "ACP_BRIDGE_IO": backend}
     async with LspClient.run(acp=rich(servers, trusted=True), env=env, root=folder) as client:
         yield Stage(client, conversations, folder)
     await until_gone(marker)
@@ -225,8 +226,9 @@ def view(entry: Json) -> list[Any]:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("agent", "name"), RECORDINGS, ids=[name for _, name in RECORDINGS])
-async def test_the_thread_is_what_was_recorded(stages: Stages, agent: str, name: str) -> None:
-    driver = Driver(await stages.of(agent), name)
+@pytest.mark.parametrize("backend", ["asyncio", "threads"])
+async def test_the_thread_is_what_was_recorded(stages: Stages, backend: str, agent: str, name: str) -> None:
+    driver = Driver(await stages.of(agent, backend), name)
     await driver.play()
     for path, text in driver.conversation.written.items():
         assert Path(path).read_bytes().decode() == text
