@@ -196,6 +196,21 @@ def test_a_second_chat_is_another(chat: Neovim) -> None:
     assert "Hello from the demo agent. This answer is **only text**." in chat.buffer("//1/demo")
 
 
+def test_a_chat_that_was_deleted_is_shown_again(chat: Neovim) -> None:
+    prompt(chat, "plain")
+    chat.sees("Hello from the demo agent.")
+    chat.keys(":bdelete<CR>")
+    select_chat_window_from_notes = "<C-w>t<C-w>l"
+    chat.keys(select_chat_window_from_notes)
+    chat.keys(":bdelete<CR>")
+    chat.until(lambda: "Hello" not in chat.screen.text(), "the chat is still there")
+    chat.keys(":AcpBridgeChat<CR>")
+    chat.sees("Hello from the demo agent.")
+    chat.sees("A demo turn")
+    prompt(chat, "refuse")
+    chat.sees("The agent refused or failed.")
+
+
 def test_agents_are_listed_and_completed(chat: Neovim) -> None:
     chat.keys(":AcpBridgeAgents<CR>")
     chat.sees("Demo  (demo)  running")

@@ -16,28 +16,20 @@ NOTES = "# Notes\n\nhello wörld 😀\n"
 LINE = "- The demo agent was here."
 Picture = Callable[[Neovim, str], None]
 
-# As docs/neovim.md says, but for the paths.
-INIT = f"""
-vim.o.swapfile = false
-vim.lsp.config('acp', {{
-  cmd = {{ [[{bridge_command()}]], 'lsp' }},
-  root_markers = {{ '.git' }},
-  reuse_client = function(client, wanted) return client.name == wanted.name end,
-}})
-vim.lsp.enable('acp')
-vim.api.nvim_create_user_command('Ask', function(call)
-  vim.lsp.get_clients({{ name = 'acp' }})[1]:exec_cmd({{
-    title = 'Ask',
-    command = 'acpBridge.ask',
-    arguments = {{ {{ agent = 'demo', prompt = call.args }} }},
-  }})
-end, {{ nargs = '+' }})
-"""
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "neovim.md"
+
+
+def init() -> str:
+    """The configuration of docs/neovim.md, with this bridge and the demo agent."""
+    example = DOCS.read_text().split("## Without the plugin")[1].split("```lua\n")[1].split("```")[0]
+    changed = example.replace("'acp-bridge'", f"[[{bridge_command()}]]").replace("'opencode'", "'demo'")
+    assert changed.count(bridge_command()) == 1 and changed.count("'demo'") == 1
+    return f"vim.o.swapfile = false\n{changed}"
 
 
 @pytest.fixture
 def plain(start: Callable[..., Neovim], tmp_path: Path) -> Neovim:
-    nvim = start(INIT)
+    nvim = start(init())
     nvim.sees("hello")
     nvim.until(lambda: nvim.lua("return #vim.lsp.get_clients({ bufnr = 0 }) == 1"), "not attached")
     return nvim

@@ -6,7 +6,6 @@ local diff = require('acp_bridge.diff')
 local notify = require('acp_bridge.notify')
 local permission = require('acp_bridge.permission')
 local sessions = require('acp_bridge.sessions')
-local winbar = require('acp_bridge.winbar')
 
 ---@class acp_bridge.Chat
 ---@field session acp_bridge.Session
@@ -26,6 +25,13 @@ local function scratch(name, filetype, session)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_name(buf, name)
   vim.bo[buf].bufhidden = 'hide'
+  -- :bdelete takes text and keys away; what is left of the buffer would stand in the way of a new one.
+  vim.api.nvim_create_autocmd('BufUnload', {
+    buffer = buf,
+    callback = vim.schedule_wrap(function()
+      pcall(vim.api.nvim_buf_delete, buf, { force = true })
+    end),
+  })
   vim.b[buf].acp_bridge_session = session.id
   vim.bo[buf].filetype = filetype
   return buf
@@ -35,7 +41,7 @@ end
 ---@param session acp_bridge.Session
 ---@return acp_bridge.Chat
 function Chat.of(session)
-  if session.chat and vim.api.nvim_buf_is_valid(session.chat.buf) then
+  if session.chat and vim.api.nvim_buf_is_loaded(session.chat.buf) then
     return session.chat
   end
   count = count + 1
@@ -227,7 +233,7 @@ end
 ---@param insert boolean? start writing
 function Chat:show(insert)
   sessions.use(self.session)
-  if not vim.api.nvim_buf_is_valid(self.prompt_buf) then
+  if not vim.api.nvim_buf_is_loaded(self.prompt_buf) then
     self:new_prompt(vim.api.nvim_buf_get_name(self.buf))
   end
   local chat_win = window_of(self.buf) or self:open_chat()
@@ -292,7 +298,7 @@ end
 
 --- State or usage changed.
 function Chat:show_state()
-  winbar.redraw(self.buf)
+  vim.cmd.redrawstatus({ bang = true })
 end
 
 ---@private

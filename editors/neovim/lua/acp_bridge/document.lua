@@ -23,8 +23,10 @@ end
 ---@param uri string
 ---@return {ok: boolean, reason: string?}
 function M.save(uri)
-  local buf = vim.fn.bufnr(vim.uri_to_fname(uri))
-  if buf < 0 or not vim.api.nvim_buf_is_loaded(buf) then
+  local path = vim.uri_to_fname(uri)
+  -- Not by bufnr(), which takes a name for a pattern.
+  local buf = vim.fn.bufexists(path) == 1 and vim.fn.bufadd(path) or nil
+  if not buf or not vim.api.nvim_buf_is_loaded(buf) then
     return { ok = false, reason = 'it is not open' }
   end
   if changed_on_disk(buf) then

@@ -8,6 +8,8 @@ local sessions = require('acp_bridge.sessions')
 
 local M = {}
 
+local SLOW_MS = 1500
+
 --- Take options and, unless told otherwise, attach to every file you open.
 ---@param options table? see |acp_bridge-setup|
 function M.setup(options)
@@ -37,6 +39,10 @@ local function choose_agent(lsp_client, agent, callback)
     local available = vim.tbl_filter(function(item)
       return item.available
     end, result.agents)
+    if #available == 0 then
+      notify.error('no agent is available', 'install one: :checkhealth acp_bridge says what is missing')
+      return
+    end
     vim.ui.select(available, {
       prompt = 'Agent of the new chat',
       kind = 'acp_bridge_agent',
@@ -82,9 +88,17 @@ end
 ---@param callback fun(session: acp_bridge.Session)
 local function new_session(lsp_client, agent, callback)
   local params = { agent = agent, cwd = client.folder(lsp_client) }
+  local answered = false
+  vim.defer_fn(function()
+    if not answered then
+      notify.info(('%s is starting'):format(agent))
+    end
+  end, SLOW_MS)
   client.request(lsp_client, 'acp/session/new', params, 'no chat was started', function(opened)
+    answered = true
     callback(sessions.opened(lsp_client.id, opened))
   end, function(err)
+    answered = true
     local methods = type(err.data) == 'table' and err.data.authMethods
     if err.code ~= -32000 or type(methods) ~= 'table' or #methods == 0 then
       return false

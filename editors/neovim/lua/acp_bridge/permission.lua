@@ -159,6 +159,9 @@ function M.resolved(id)
     end
   end
   asked[id] = nil
+  if open == id then
+    open = nil
+  end
 end
 
 --- Make what waits for a session equal to what its summary says.
@@ -203,12 +206,10 @@ function M.ask_again(id)
       return session and item.sessionId == session.id
     end)
     or waiting[1]
-  if not request then
-    notify.info('no permission is asked for')
-  elseif open then
-    notify.info('a dialog is open already')
-  else
+  if request then
     ask(request)
+  else
+    notify.info('no permission is asked for')
   end
 end
 

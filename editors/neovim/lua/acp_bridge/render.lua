@@ -184,7 +184,8 @@ local function output_lines(output)
   local target = { text = output }
   local lines = {}
   if cut then
-    table.insert(lines, line('  │ … the end of a long output; gd shows it all', 'AcpBridgeMuted', { target = target }))
+    local told = '  │ … the end of a long output; gd shows it all'
+    table.insert(lines, line(told, 'AcpBridgeMuted', { target = target }))
   end
   for index = math.max(1, #texts - MAX_OUTPUT_LINES + 1), #texts do
     table.insert(lines, line('  │ ' .. texts[index], 'AcpBridgeDetail', { target = target }))

@@ -103,7 +103,7 @@ end
 
 --- Bring the buffer up to the thread.
 function View:draw()
-  if not vim.api.nvim_buf_is_valid(self.buf) then
+  if not vim.api.nvim_buf_is_loaded(self.buf) then
     return
   end
   local following = self:following()

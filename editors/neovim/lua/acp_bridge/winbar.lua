@@ -76,6 +76,9 @@ function M.chat()
     or { plain(summary.state), 'AcpBridgeMuted' }
   local parts = { ('%%#AcpBridgeAgent# %s'):format(plain(sessions.agent_name(session))) }
   table.insert(parts, ('%%#%s#%s'):format(state[2], state[1]))
+  if summary.title then
+    table.insert(parts, '%#AcpBridgeMuted#%<' .. plain(summary.title))
+  end
   local right = chosen(summary.configOptions)
   local queue = summary.queue or { items = {} }
   if #queue.items > 0 then
@@ -83,21 +86,13 @@ function M.chat()
     table.insert(right, 1, ('%d queued%s'):format(#queue.items, held))
   end
   table.insert(right, usage_text(summary.usage))
-  return table.concat(parts, '  ') .. '%=%#AcpBridgeMuted#%<' .. table.concat(right, ' · ') .. ' %*'
+  return table.concat(parts, '  ') .. '%=%#AcpBridgeMuted#' .. table.concat(right, ' · ') .. ' %*'
 end
 
 --- 'winbar' of a prompt window
 ---@return string
 function M.prompt()
   return '%#AcpBridgeUser# Prompt %#AcpBridgeMuted#%= <C-s> send · <C-c> cancel · g? help %*'
-end
-
---- Redraw the bars of the windows that show a buffer.
----@param buf integer
-function M.redraw(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim__redraw({ win = win, winbar = true })
-  end
 end
 
 return M
