@@ -101,7 +101,7 @@ def test_a_folder_is_no_discovery_file(tmp_path):
 
 def test_switched_off_is_told_with_its_file(program):
     found = check(server(cmd=[str(program)], enabled=False), {})
-    assert found == Availability(False, 'is switched off by "enabled": false in /c/agents.json')
+    assert found == Availability(False, 'switched off by "enabled": false in /c/agents.json')
 
 
 def test_containers_are_not_started_yet():

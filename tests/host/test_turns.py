@@ -83,6 +83,7 @@ async def test_cancel_waits_for_the_agent_and_later_updates_still_count(
         assert await session.wait_idle() == {
             "turnId": session.thread.entries()[0]["turnId"],
             "stopReason": "cancelled",
+            "cancelled": True,
         }
         kinds = [entry["kind"] for entry in session.thread.entries()]
         assert kinds == ["user", "tool", "agent", "stop"]

@@ -88,9 +88,10 @@ export interface AuthenticateCommand {
   methodId?: string | null;
 }
 
+/** `method_id` may be left out where the agent has one method only. */
 export interface AuthenticateParams {
   agent: string;
-  methodId: string;
+  methodId?: string | null;
 }
 
 export interface CancelParams {
@@ -108,6 +109,12 @@ export interface Checkpoint {
   turnId: string;
   createdAt: string;
   files: number;
+}
+
+export interface CheckpointCommand {
+  sessionId?: string | null;
+  uri?: string | null;
+  checkpointId?: string | null;
 }
 
 export interface CheckpointDiff {
@@ -257,6 +264,12 @@ export interface Hunk {
   range: Range;
   oldRange: Range;
   edited: boolean;
+}
+
+/** One hunk by id, or every hunk of a file. */
+export interface HunkCommand {
+  hunkId?: string | null;
+  uri?: string | null;
 }
 
 /**
@@ -834,5 +847,11 @@ export interface Commands {
   'acpBridge.session.list': SessionListParams;
   'acpBridge.config.set': ConfigSetCommand;
   'acpBridge.queue': QueueCommand;
+  'acpBridge.review.accept': HunkCommand;
+  'acpBridge.review.reject': HunkCommand;
+  'acpBridge.review.acceptAll': TargetCommand;
+  'acpBridge.review.rejectAll': TargetCommand;
+  'acpBridge.checkpoint.list': TargetCommand;
+  'acpBridge.checkpoint.restore': CheckpointCommand;
   'acpBridge.agent.select': AgentParams;
 }

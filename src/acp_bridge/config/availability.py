@@ -31,7 +31,7 @@ class Availability:
 def check(server: AgentServer, environ: Mapping[str, str]) -> Availability:
     """Look for the agent's program. Reads the file system only."""
     if not server.enabled:
-        return Availability(False, f'is switched off by "enabled": false in {server.file}')
+        return Availability(False, f'switched off by "enabled": false in {server.file}')
     if server.protocol == "demo":
         return Availability(True)
     if server.image:

@@ -206,6 +206,10 @@ class Host:
         for key, value in defaults.items():
             if value != "" and key in known and key not in wanted:
                 await session.set_config_option(key, value)
+        unknown = [key for key in wanted if key not in known]
+        if unknown:
+            hint = f"known: {', '.join(known) or 'none'}"
+            raise HostError("badParam", f"unknown option {unknown[0]!r}", hint, param="configOptions")
         for key, value in wanted.items():
             await session.set_config_option(key, value)
 
@@ -231,15 +235,19 @@ class Host:
         query: str | None = None,
         cursor: str | None = None,
     ) -> Json:
-        """`{sessions}`, newest first. All fit in one page, so no cursor is ever given."""
+        """`{sessions}`, newest first, without those whose making is not answered yet. All fit in one page, so
+        no cursor is ever given."""
         if cursor is not None:
             raise HostError(
                 "badParam", f"unknown cursor {cursor!r}", "list again without one", param="cursor"
             )
+        if cwd is not None:
+            _absolute(cwd, "cwd")
         chosen = [
             session.summary()
             for session in reversed(self.sessions.values())
-            if (agent is None or session.agent_id == agent)
+            if session.published
+            and (agent is None or session.agent_id == agent)
             and (cwd is None or session.cwd == os.path.normpath(cwd))
             and (query is None or query.lower() in (session.title or "").lower())
         ]
@@ -370,10 +378,14 @@ class Host:
                 attached.ui.log(agent_id, stream, text)
 
 
-def _folder(path: str, param: str) -> str:
-    """An absolute path of an existing folder, normalised. Raises HostError badParam."""
+def _absolute(path: str, param: str) -> None:
     if not os.path.isabs(path):
         raise HostError("badParam", f"{param} {path!r} is not absolute", "give the whole path", param=param)
+
+
+def _folder(path: str, param: str) -> str:
+    """An absolute path of an existing folder, normalised. Raises HostError badParam."""
+    _absolute(path, param)
     if not Path(path).is_dir():
         what = "is no folder" if os.path.exists(path) else "does not exist"
         raise HostError("badParam", f"{param} {path} {what}", "give an existing folder", param=param)

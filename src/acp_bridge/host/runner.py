@@ -128,7 +128,7 @@ class Runner:
             found = self.availability(await self.host.resolved_environ())
             if not found.available:
                 hint = "choose another agent, or see `acp-bridge doctor`"
-                raise HostError("agentUnavailable", f"{self.label} {found.reason}", hint)
+                raise HostError("agentUnavailable", f"{self.label} is not available: {found.reason}", hint)
             return await self._start(cwd)
 
     async def _start(self, cwd: str) -> Agent:
@@ -166,11 +166,10 @@ class Runner:
         self._set_state("stopped")
 
     async def restart(self) -> None:
-        """End it and start it anew in the folder of its newest session."""
-        cwd = next((session.cwd for session in reversed(self.host.of_runner(self))), None)
+        """End it and start it anew, in the folder of its newest session if it has one. Raises HostError."""
+        folders = [session.cwd for session in self.host.of_runner(self)]
         await self.stop("was restarted")
-        if cwd is not None:
-            await self.ensure(cwd)
+        await self.ensure(folders[-1] if folders else self.host.default_cwd)
         for session in self.host.of_runner(self):
             await session.attach()
 
@@ -220,7 +219,7 @@ class Runner:
 
     async def logout(self) -> None:
         """Log out where the agent can. Raises HostError."""
-        agent = self.require()
+        agent = await self.ensure(self.host.default_cwd)
         if not agent.capabilities.logout:
             raise HostError("unsupported", f"{self.label} cannot log out", "use its own command")
         try:

@@ -161,7 +161,8 @@ class Session:
 
     async def wait_idle(self) -> Json | None:
         """Wait until no turn runs and none will start by itself; the last turn's `{turnId, stopReason,
-        error?}` (error = `{kind, message, hint, detail}`), None if there was none."""
+        cancelled?, error?}` (cancelled true: by us, whatever the agent called its end; error = `{kind, message,
+        hint, detail}`), None if there was none."""
         return await self.turns.wait_idle()
 
     def close(self) -> None:

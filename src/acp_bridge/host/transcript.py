@@ -85,10 +85,20 @@ class Transcript:
         return self._put("user", fields)
 
     def resume_turn(self, turn_id: str, blocks: list[Json]) -> None:
-        """Open a turn whose user entry stands already (a prompt sent again after a log-in)."""
+        """Open a turn whose user entry stands already (sent again after a log-in, perhaps edited)."""
         self.turn_id = turn_id
         self.echo.expect(blocks)
         self._end_run()
+        for entry_id in self.thread.order:
+            entry = self.thread.entry(entry_id)
+            if entry.kind == "user" and entry.turn_id == turn_id:
+                self.thread.patch(entry, {"blocks": blocks})
+                return
+
+    def drop_turn(self, turn_id: str) -> None:
+        """Put the one `stop` entry of a turn that began, was put back, and will not go on."""
+        self._end_run()
+        self.thread.put("stop", {"stopReason": "cancelled"}, turn_id=turn_id)
 
     def close_tools(self) -> bool:
         """Mark what is still open as cancelled: the turn is over or being cancelled. False if nothing was."""

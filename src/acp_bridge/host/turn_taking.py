@@ -72,9 +72,11 @@ class Turns:
         """See Session.cancel."""
         running = self.running
         if turn_id is not None and (running is None or turn_id != running.id):
-            removed = self.queue.remove(turn_id)
-            self._changed()
-            return removed
+            waiting = self.queue.find(turn_id)
+            if waiting is not None:
+                self._drop(waiting)
+                self._changed()
+            return waiting is not None
         if running is None:
             return self._cancel_between_turns(reason)
         if running.cancelled:
@@ -117,7 +119,9 @@ class Turns:
         return self.queue.as_json()
 
     def _waiting(self, turn_id: str | None) -> Turn:
-        turn = self.queue.find(turn_id or "")
+        if turn_id is None:
+            raise HostError("badParam", "turnId is needed", "list the queue", param="turnId")
+        turn = self.queue.find(turn_id)
         if turn is None:
             hint = "it may have started or been removed; list the queue"
             raise HostError("notFound", f"no queued turn {turn_id!r}", hint, param="turnId")
@@ -127,10 +131,20 @@ class Turns:
         if action == "edit":
             turn.blocks = prompts.as_blocks(prompt)
         elif action == "remove":
-            self.queue.remove(turn.id)
+            self._drop(turn)
         else:
             self.queue.send_now(turn)
             self.cancel(None, "The user sent another prompt now")
+
+    def _drop(self, turn: Turn) -> None:
+        """Take a waiting turn out; one that had begun and waits for a log-in ends so."""
+        self.queue.remove(turn.id)
+        if not turn.shown:
+            return
+        self._session.transcript.drop_turn(turn.id)
+        self._awaits_login = any(waiting.shown for waiting in self.queue.items)
+        if self.running is None and not self.queue.waiting:
+            self.task_state = "REVIEW"
 
     def close(self) -> None:
         """The session ends: nothing waits any more and what runs is over."""
@@ -188,8 +202,10 @@ class Turns:
 
     def _changed(self) -> None:
         """The queue changed: start what may start."""
-        self._session.changed()
         turn = self.queue.next()
+        if turn is not None:
+            self.task_state = "IN_PROGRESS"
+        self._session.changed()
         if turn is not None:
             self._session.host.spawn(self._run, turn)
         elif self.running is None:
@@ -202,7 +218,6 @@ class Turns:
         else:
             session.transcript.begin_turn(turn.id, turn.blocks, turn.client_message_id)
             turn.shown = True
-        self.task_state = "IN_PROGRESS"
         if session.title is None:
             session.title = prompts.title_of(turn.blocks)
         session.changed()
@@ -259,6 +274,8 @@ class Turns:
 
     def _ended(self, turn: Turn, stop_reason: str, error: HostError | None) -> None:
         self._last = {"turnId": turn.id, "stopReason": stop_reason}
+        if turn.cancelled:
+            self._last["cancelled"] = True
         if error is not None:
             told = {"kind": error.kind, "message": error.message, "hint": error.hint, "detail": error.detail}
             self._last["error"] = told

@@ -63,7 +63,7 @@ def answer_index(client: LspClient, method: str) -> int:
 
 async def test_a_whole_turn_in_the_order_that_is_promised(client: LspClient, workspace: Path) -> None:
     session = await client.new_session("demo")
-    await client.wait_for(lambda: session in client.sessions)
+    await client.wait_for(lambda: client.received("acp/session/changed"))
     assert client.sessions[session]["cwd"] == str(workspace)
     created = answer_index(client, "acp/session/new")
     assert created < index(client, "acp/session/changed", sessionId=session)

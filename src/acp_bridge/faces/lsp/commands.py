@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from acp_bridge.faces.lsp.initialize import dig
-from acp_bridge.faces.lsp.methods import METHODS, prompt_of
+from acp_bridge.faces.lsp.methods import CHECKPOINT, METHODS, REVIEW, prompt_of
 from acp_bridge.faces.lsp.positions import offset_of
 from acp_bridge.faces.lsp.protocol.agents import AgentParams
 from acp_bridge.faces.lsp.protocol.editor import (
@@ -133,23 +133,27 @@ def _cancel(editor: Editor, params: TargetCommand) -> Json:
 
 
 async def _authenticate(editor: Editor, params: AuthenticateCommand) -> Json:
-    method_id = params.method_id or _only_method(editor, params.agent)
+    agent = editor.host.runner(params.agent).server.id
+    method_id = params.method_id or _only_method(editor, agent)
 
     async def log_in() -> None:
         try:
-            await editor.host.authenticate(params.agent, method_id)
+            await editor.host.authenticate(agent, method_id)
         except HostError as error:
-            editor.tell_error(f"log-in to {params.agent} failed", error)
+            editor.tell_error(f"log-in to {agent} failed", error)
         else:
-            editor.tell(3, f"Logged in to {params.agent}.")
+            editor.tell(3, f"Logged in to {agent}.")
 
     editor.spawn(log_in)
     return {}
 
 
-def _only_method(editor: Editor, agent: str) -> str:
-    known = next((a for a in editor.host.list_agents() if a["id"] == agent), {})
-    ids = [str(method["id"]) for method in known.get("authMethods") or []]
+def _only_method(editor: Editor, agent: str) -> str | None:
+    """None where the methods are not known before the agent runs."""
+    methods = editor.host.runner(agent).summary().get("authMethods")
+    if methods is None:
+        return None
+    ids = [str(method["id"]) for method in methods]
     if len(ids) != 1:
         hint = f"one of: {', '.join(ids)}" if ids else f"{agent} offers no way to log in; see its own help"
         raise HostError("badParam", "methodId is needed", hint, param="methodId")
@@ -168,10 +172,7 @@ def _queue(editor: Editor, params: QueueCommand) -> Json:
 
 
 def _select(editor: Editor, params: AgentParams) -> Json:
-    known = [agent["id"] for agent in editor.host.list_agents()]
-    if params.agent not in known:
-        raise HostError("unknownAgent", f"unknown agent {params.agent!r}", f"known: {', '.join(known)}")
-    editor.selected_agent = params.agent
+    editor.selected_agent = editor.host.runner(params.agent).server.id
     return {}
 
 
@@ -213,5 +214,11 @@ COMMANDS: dict[str, Command] = {
     "acpBridge.session.list": METHODS["acp/session/list"],
     "acpBridge.config.set": _config_set,
     "acpBridge.queue": _queue,
+    "acpBridge.review.accept": REVIEW,
+    "acpBridge.review.reject": REVIEW,
+    "acpBridge.review.acceptAll": REVIEW,
+    "acpBridge.review.rejectAll": REVIEW,
+    "acpBridge.checkpoint.list": CHECKPOINT,
+    "acpBridge.checkpoint.restore": CHECKPOINT,
     "acpBridge.agent.select": _select,
 }

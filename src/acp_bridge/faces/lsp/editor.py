@@ -47,7 +47,9 @@ async def run(connection: Connection, configs: list[Path]) -> None:
     project = Path(features.folders[0]) if features.folders else None
     loading = partial(load, flags=configs, editor=features.acp, project=project)
     configuration = await asyncio.get_running_loop().run_in_executor(None, loading)
-    host = Host(configuration, client_info={"name": "acp-bridge", "version": __version__})
+    client_info = {"name": "acp-bridge", "version": __version__}
+    folder = str(project) if project is not None else None
+    host = Host(configuration, client_info=client_info, default_cwd=folder)
     async with host.running(), anyio.create_task_group() as tasks:
         editor = Editor(connection, host, configuration, tasks)
         host.attach(editor.ui)
@@ -148,7 +150,7 @@ class Editor:
             return self.host.session(session_id)
         if uri is not None:
             return self.threads.session_at(uri)
-        sessions = list(self.host.sessions.values())
+        sessions = [session for session in self.host.sessions.values() if session.published]
         if not sessions:
             raise HostError("unknownSession", "there is no session yet", "start one with acpBridge.newThread")
         return sessions[-1]

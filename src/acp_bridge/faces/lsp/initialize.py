@@ -30,6 +30,12 @@ COMMANDS = (
     "acpBridge.session.list",
     "acpBridge.config.set",
     "acpBridge.queue",
+    "acpBridge.review.accept",
+    "acpBridge.review.reject",
+    "acpBridge.review.acceptAll",
+    "acpBridge.review.rejectAll",
+    "acpBridge.checkpoint.list",
+    "acpBridge.checkpoint.restore",
     "acpBridge.agent.select",
 )
 

@@ -41,7 +41,8 @@ def work(editor: Editor, method: str, params: Raw) -> Any:
     """What `method` gives: a result, or a coroutine of it. Raises HostError or RpcError."""
     known = REQUESTS.get(method)
     if known is None:
-        raise RpcError(METHOD_NOT_FOUND, f"unknown method {method!r}")
+        data = {"kind": "unknownMethod", "hint": "docs/editor-protocol.md lists what this version knows"}
+        raise RpcError(METHOD_NOT_FOUND, f"unknown method {method!r}", data)
     return METHODS[method](editor, parse(known[0], loads(params)))
 
 
@@ -72,7 +73,7 @@ async def _agents_logout(editor: Editor, params: AgentParams) -> Json:
 def _agents_log(editor: Editor, params: AgentLogParams) -> Json:
     lines = editor.host.agent_log(params.agent, params.tail)
     if params.follow is not None:
-        editor.ui.follow(params.agent, params.follow)
+        editor.ui.follow(editor.host.runner(params.agent).server.id, params.follow)
     return {"lines": lines}
 
 
@@ -161,13 +162,17 @@ def _elicitation_answer(editor: Editor, params: ElicitationAnswerParams) -> Json
 
 def _unsupported(what: str, instead: str) -> Method:
     def refuse(editor: Editor, params: Any) -> Any:
+        if isinstance(params, SessionParams):
+            editor.host.session(params.session_id)
+        if isinstance(params, AgentParams):
+            editor.host.runner(params.agent)
         raise HostError("unsupported", f"this version cannot {what}", instead)
 
     return refuse
 
 
-_REVIEW = _unsupported("review changes", "look at them with your version control")
-_CHECKPOINT = _unsupported("keep checkpoints", "use your version control to go back")
+REVIEW = _unsupported("review changes", "look at them with your version control")
+CHECKPOINT = _unsupported("keep checkpoints", "use your version control to go back")
 _TERMINAL = _unsupported("serve terminals", "see the output of the tool call in the thread")
 
 METHODS: dict[str, Method] = {
@@ -192,12 +197,12 @@ METHODS: dict[str, Method] = {
     "acp/thread/get": _thread_get,
     "acp/permission/answer": _permission_answer,
     "acp/elicitation/answer": _elicitation_answer,
-    "acp/review/list": _REVIEW,
-    "acp/review/decide": _REVIEW,
-    "acp/review/text": _REVIEW,
-    "acp/checkpoint/list": _CHECKPOINT,
-    "acp/checkpoint/restore": _CHECKPOINT,
-    "acp/checkpoint/diff": _CHECKPOINT,
+    "acp/review/list": REVIEW,
+    "acp/review/decide": REVIEW,
+    "acp/review/text": REVIEW,
+    "acp/checkpoint/list": CHECKPOINT,
+    "acp/checkpoint/restore": CHECKPOINT,
+    "acp/checkpoint/diff": CHECKPOINT,
     "acp/terminal/output": _TERMINAL,
     "acp/terminal/kill": _TERMINAL,
 }

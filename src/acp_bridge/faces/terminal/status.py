@@ -45,13 +45,17 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The turn ended with a stop reason; `tokens` as in the thread's `stop` entry."""
+    """The turn ended with a stop reason; `tokens` as in the thread's `stop` entry. `cancelled`: we ended it,
+    whatever the agent called that."""
 
     stop_reason: str
     tokens: Json | None = None
+    cancelled: bool = False
 
     @property
     def status(self) -> int:
+        if self.cancelled:
+            return CANCELLED
         return _STOP_REASONS.get(self.stop_reason, FAILED)
 
     def as_event(self) -> Json:

@@ -198,7 +198,7 @@ def _outcome(last: Json, tokens: Json | None) -> Outcome:
     error = last.get("error")
     if error is not None and last.get("stopReason") == "error":
         return Failed(error["kind"], error["message"], error.get("hint") or "", error.get("detail") or "")
-    return Ended(last.get("stopReason", "cancelled"), tokens)
+    return Ended(last.get("stopReason", "cancelled"), tokens, cancelled=last.get("cancelled", False))
 
 
 def _config_value(session: Session, config_id: str, word: str) -> str | bool:

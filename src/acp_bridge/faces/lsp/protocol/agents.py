@@ -46,7 +46,9 @@ class AgentParams(Wire):
 
 
 class AuthenticateParams(AgentParams):
-    method_id: str
+    """`method_id` may be left out where the agent has one method only."""
+
+    method_id: str | None = None
 
 
 class AgentLogParams(AgentParams):

@@ -91,6 +91,17 @@ class QueueCommand(TargetCommand):
     prompt: Prompt | None = None
 
 
+class HunkCommand(Wire):
+    """One hunk by id, or every hunk of a file."""
+
+    hunk_id: str | None = None
+    uri: str | None = None
+
+
+class CheckpointCommand(TargetCommand):
+    checkpoint_id: str | None = None
+
+
 class CommandResult(Wire):
     """As far as known at once."""
 

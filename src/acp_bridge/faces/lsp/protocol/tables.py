@@ -22,8 +22,10 @@ from acp_bridge.faces.lsp.protocol.base import Nothing, Wire
 from acp_bridge.faces.lsp.protocol.editor import (
     AskCommand,
     AuthenticateCommand,
+    CheckpointCommand,
     ConfigSetCommand,
     Done,
+    HunkCommand,
     NewThreadCommand,
     OptionalUri,
     QueueCommand,
@@ -146,26 +148,33 @@ COMMANDS: dict[str, Shape] = {
     "acpBridge.session.list": SessionListParams,
     "acpBridge.config.set": ConfigSetCommand,
     "acpBridge.queue": QueueCommand,
+    "acpBridge.review.accept": HunkCommand,
+    "acpBridge.review.reject": HunkCommand,
+    "acpBridge.review.acceptAll": TargetCommand,
+    "acpBridge.review.rejectAll": TargetCommand,
+    "acpBridge.checkpoint.list": TargetCommand,
+    "acpBridge.checkpoint.restore": CheckpointCommand,
     "acpBridge.agent.select": AgentParams,
 }
 
 
 def parse(shape: Shape, params: Any) -> Any:
-    """`params` as `shape` (null or absent counts as no fields).
+    """`params` as `shape` (null or absent counts as no fields); no value is taken for one of another type.
 
-    Raises HostError("badParam"), whose `param` is the path of the first field that is missing or wrong.
+    Raises HostError("badParam"), whose `param` is the first one that is missing or wrong; the message tells
+    where in it.
     """
     from pydantic import ValidationError
 
     from acp_bridge.host.errors import HostError
 
     try:
-        return shape.model_validate({} if params is None else params)
+        return shape.model_validate({} if params is None else params, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        message = f"{field or 'params'}: {first['msg']}"
-        raise HostError("badParam", message, _fields(shape), param=field or "params") from None
+        where = [str(part) for part in first["loc"]] or ["params"]
+        message = f"{'.'.join(where)}: {first['msg']}"
+        raise HostError("badParam", message, _fields(shape), param=where[0]) from None
 
 
 def _fields(shape: Shape) -> str:
