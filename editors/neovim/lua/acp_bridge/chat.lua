@@ -3,6 +3,7 @@
 local View = require('acp_bridge.view')
 local config = require('acp_bridge.config')
 local diff = require('acp_bridge.diff')
+local follow = require('acp_bridge.follow')
 local notify = require('acp_bridge.notify')
 local permission = require('acp_bridge.permission')
 local sessions = require('acp_bridge.sessions')
@@ -202,7 +203,7 @@ function Chat:open_chat()
   for name, value in pairs(options) do
     vim.api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
   end
-  vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(self.buf), 0 })
+  follow.to_end(self.buf, { win })
   return win
 end
 
@@ -276,9 +277,7 @@ end
 ---@param text string
 ---@param on_taken fun()?
 function Chat:prompt(text, on_taken)
-  for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
-    vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(self.buf), 0 })
-  end
+  follow.to_end(self.buf, vim.fn.win_findbuf(self.buf))
   sessions.request(self.session, 'acp/session/prompt', { prompt = text }, 'the prompt was not taken', function()
     if on_taken then
       on_taken()

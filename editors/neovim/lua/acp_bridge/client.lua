@@ -148,7 +148,8 @@ function M.request(client, method, params, what, on_result, on_error)
     end
   end)
   if not sent then
-    local err = { code = -32803, message = 'the bridge has ended', data = { hint = 'start a new chat: :AcpBridgeNew' } }
+    local hint = 'start a new chat: :AcpBridgeNew'
+    local err = { code = -32803, message = 'the bridge has ended', data = { hint = hint } }
     if not (on_error and on_error(err)) then
       notify.rpc_error(what, err)
     end

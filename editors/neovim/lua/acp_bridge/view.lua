@@ -1,10 +1,11 @@
---- A thread in a buffer, above one blank last line: rewrites only the lines that differ, once for everything told in one turn of the loop.
+--- A thread in a buffer, above one blank last line.
 ---
---- A window whose cursor stands on the last line follows; every other keeps its cursor and its view.
+--- Everything told in one turn of the loop is drawn at once; only lines that differ are written. A window whose
+--- cursor stands on the last line follows; every other keeps its cursor and its view.
 
+local follow = require('acp_bridge.follow')
+local paint = require('acp_bridge.paint')
 local render = require('acp_bridge.render')
-
-local ns = vim.api.nvim_create_namespace('acp_bridge')
 
 ---@class acp_bridge.Row
 ---@field id string
@@ -106,15 +107,14 @@ function View:draw()
   if not vim.api.nvim_buf_is_loaded(self.buf) then
     return
   end
-  local following = self:following()
+  local following = follow.windows(self.buf)
   vim.bo[self.buf].modifiable = true
   if self.all then
     self.all = false
     self.reshaped = true
-    self.rows = {}
-    self.starts = nil
-    self.dirty = {}
-    vim.api.nvim_buf_set_lines(self.buf, 0, -1, false, {})
+    for _, row in ipairs(self.rows) do
+      self.dirty[row.id] = true
+    end
   end
   if self.reshaped then
     self.reshaped = false
@@ -122,7 +122,7 @@ function View:draw()
   end
   self:refresh()
   vim.bo[self.buf].modifiable = false
-  self:follow(following)
+  follow.to_end(self.buf, following)
 end
 
 --- What a line shows and leads to: its entry's id and the line itself; nil behind the last.
@@ -358,13 +358,6 @@ function View:append(index, pieces, context)
   return true
 end
 
----@param a acp_bridge.Line
----@param b acp_bridge.Line
----@return boolean
-local function same(a, b)
-  return a.text == b.text and a.line_hl == b.line_hl and vim.deep_equal(a.marks, b.marks)
-end
-
 --- Make a row read `lines`, touching only those that differ.
 ---@private
 ---@param index integer
@@ -375,10 +368,10 @@ function View:set(index, lines)
   local start = self:first_lines()[index]
   local head, tail = 0, 0
   local most = math.min(#old, #lines)
-  while head < most and same(old[head + 1], lines[head + 1]) do
+  while head < most and paint.same(old[head + 1], lines[head + 1]) do
     head = head + 1
   end
-  while tail < most - head and same(old[#old - tail], lines[#lines - tail]) do
+  while tail < most - head and paint.same(old[#old - tail], lines[#lines - tail]) do
     tail = tail + 1
   end
   row.lines = lines
@@ -393,10 +386,10 @@ function View:set(index, lines)
     table.insert(texts, lines[i].text)
   end
   local from, to = start + head, start + #old - tail
-  vim.api.nvim_buf_clear_namespace(self.buf, ns, from, to)
+  paint.clear(self.buf, from, to)
   vim.api.nvim_buf_set_lines(self.buf, from, to, false, texts)
   for i = head + 1, #lines - tail do
-    self:paint(start + i - 1, lines[i])
+    paint.line(self.buf, start + i - 1, lines[i])
   end
 end
 
@@ -407,42 +400,6 @@ end
 function View:moved(index, changed)
   if changed and index < #self.rows then
     self.starts = nil
-  end
-end
-
----@private
----@param lnum integer 0-based
----@param line acp_bridge.Line
-function View:paint(lnum, line)
-  for _, mark in ipairs(line.marks) do
-    local stop = mark[2] < 0 and #line.text or math.min(mark[2], #line.text)
-    if mark[1] < stop then
-      vim.api.nvim_buf_set_extmark(self.buf, ns, lnum, mark[1], { end_col = stop, hl_group = mark[3] })
-    end
-  end
-  if line.line_hl then
-    vim.api.nvim_buf_set_extmark(self.buf, ns, lnum, 0, { line_hl_group = line.line_hl })
-  end
-end
-
----@private
----@return integer[]
-function View:following()
-  local last = vim.api.nvim_buf_line_count(self.buf)
-  return vim.tbl_filter(function(win)
-    return vim.api.nvim_win_get_cursor(win)[1] >= last
-  end, vim.fn.win_findbuf(self.buf))
-end
-
----@private
----@param wins integer[]
-function View:follow(wins)
-  local last = vim.api.nvim_buf_line_count(self.buf)
-  for _, win in ipairs(wins) do
-    local selecting = win == vim.api.nvim_get_current_win() and vim.fn.mode():find('^[vV\22]')
-    if not selecting then
-      vim.api.nvim_win_set_cursor(win, { last, 0 })
-    end
   end
 end
 
