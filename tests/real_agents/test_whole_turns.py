@@ -109,8 +109,8 @@ async def test_a_second_turn_knows_the_first(workshop: Workshop) -> None:
         turn = await workshop.turn(session, project, scenario)
         assert turn.stop_reason == "end_turn"
     assert HELLO in turn.text
-    asked = [request for request in workshop.model.requests if str(project) in json.dumps(request.body)]
-    assert "SCN:think" in json.dumps(asked[-1].body)
+    asked = [json.dumps(request.body) for request in workshop.model.requests if request.scenario == "hello"]
+    assert "SCN:think" in next(body for body in reversed(asked) if str(project) in body)
 
 
 async def test_an_edit_arrives_in_the_open_document_or_on_the_disk(workshop: Workshop) -> None:
