@@ -106,7 +106,7 @@ class Host:
     async def resolved_environ(self) -> Mapping[str, str]:
         """The environment agents get, with the login shell's merged in where that is needed."""
         if not self._resolved:
-            self.environ = await anyio.to_thread.run_sync(inherited)
+            self.environ = await anyio.to_thread.run_sync(inherited, abandon_on_cancel=True)
             self._resolved = True
         return self.environ
 

@@ -89,6 +89,11 @@ class Editor:
         self.spawn(self.permissions.run)
         self.connection.attach(self)
         self.spawn(self._load_standard)
+        self.spawn(self._resolve_environ)
+
+    async def _resolve_environ(self) -> None:
+        """Ask the login shell ahead of the first agent: what is available depends on its PATH."""
+        await self.host.resolved_environ()
 
     def spawn(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run a coroutine in the connection's task group; what it raises is logged and harms nobody else."""

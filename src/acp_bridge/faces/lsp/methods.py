@@ -51,7 +51,8 @@ def prompt_of(prompt: Any) -> Any:
     return prompt if isinstance(prompt, str) else [block.model_dump(exclude_unset=True) for block in prompt]
 
 
-def _agents_list(editor: Editor, params: Nothing) -> Json:
+async def _agents_list(editor: Editor, params: Nothing) -> Json:
+    await editor.host.resolved_environ()
     return {"agents": editor.host.list_agents()}
 
 
