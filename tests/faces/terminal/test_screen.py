@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import os
 from typing import Any
@@ -55,6 +56,13 @@ def patch(entry_id: str, **fields: Any) -> Json:
 def tool(entry_id: str, **fields: Any) -> Json:
     common = {"name": "", "title": "Do it", "toolKind": "edit", "status": "pending", "content": []}
     return put(entry_id, "tool", **{**common, "locations": [], "output": "", **fields})
+
+
+def test_ops_belong_to_others_too_and_stay_as_they_are() -> None:
+    ops = [put("a", "agent", text="hi"), append("a", "!"), tool("t", content=[{"type": "text", "text": "x"}])]
+    before = copy.deepcopy(ops)
+    Seen().ops(*ops)
+    assert ops == before
 
 
 def test_words_go_to_stdout_unchanged_and_alone() -> None:
@@ -272,11 +280,19 @@ def test_a_permission_shows_the_exact_command_and_numbered_options() -> None:
     seen = Seen()
     seen.screen.permission_requested(REQUEST, asked=True)
     seen.screen.question("Your answer: ")
+    seen.screen.answered()
     seen.screen.permission_resolved(REQUEST, {"outcome": "selected", "optionId": "a"}, "user", "")
     assert seen.err == (
         "▲ Permission Run it\n  $ rm -rf x\n    echo <U+202E>done\n  in /w\n    1. Yes\n    2. No\n"
-        "Your answer:   → Yes (you)\n"
+        "Your answer:   → Yes  (you)\n"
     )
+
+
+def test_a_question_nobody_answered_is_not_written_over() -> None:
+    seen = Seen()
+    seen.screen.question("Your answer: ")
+    seen.screen.permission_resolved(REQUEST, {"outcome": "cancelled"}, "cancel", "")
+    assert seen.err == "Your answer: \n  → cancelled\n"
 
 
 def test_a_permission_nobody_is_asked_about_shows_no_options() -> None:
@@ -284,7 +300,7 @@ def test_a_permission_nobody_is_asked_about_shows_no_options() -> None:
     seen.screen.permission_requested(REQUEST, asked=False)
     seen.screen.permission_resolved(REQUEST, {"outcome": "cancelled"}, "policy", "because")
     assert "1. Yes" not in seen.err
-    assert "→ cancelled (--permission)  because" in seen.err
+    assert "→ cancelled  (because)" in seen.err
 
 
 def test_a_permission_shows_the_diff_of_an_edit_that_was_not_shown_yet() -> None:

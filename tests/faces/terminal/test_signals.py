@@ -150,6 +150,8 @@ def test_a_person_is_asked_and_answers_by_number(cli: Cli) -> None:
     assert "Run it<U+202E>" in seen
     assert "2. No" in seen
     terminal.type("seven\n")
+    seen = terminal.read_until("Your answer", times=2)
+    assert "'seven' is none of the options" in seen
     terminal.type("2\n")
     terminal.read_until("said no")
     assert terminal.end() == 0
@@ -183,6 +185,7 @@ def test_end_of_input_at_the_question_rejects(cli: Cli) -> None:
     terminal.type("\x04")
     terminal.read_until("said no")
     assert terminal.end() == 0
+    assert "(end of input)" in terminal.seen
 
 
 def test_json_on_stdout_and_the_question_on_the_terminal(cli: Cli) -> None:

@@ -43,6 +43,9 @@ class JsonLines:
     def question(self, text: str) -> None:
         self._person.question(text)
 
+    def answered(self) -> None:
+        self._person.answered()
+
     def progress(self, percent: float | None, message: str | None) -> None:
         """Changes no entry, and has no event of its own."""
 

@@ -61,9 +61,14 @@ class Paper:
             self.line((f"    {line}", style))
 
     def ask(self, text: str) -> None:
-        """A line on the console that is left open for an answer."""
+        """A line on the console that is left open for an answer, until `answered`."""
         self.end_line()
         self._err.print(Text(text, "bold"), end="", soft_wrap=True, highlight=False)
+        self._err_mid_line = True
+
+    def answered(self) -> None:
+        """The person pressed Enter: the terminal has ended the line."""
+        self._err_mid_line = False
 
     def block(self) -> None:
         """Something new begins: a blank line before it, where a person sees both streams."""

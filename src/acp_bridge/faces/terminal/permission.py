@@ -26,7 +26,7 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`option_id` None cancels the turn. `why` is shown to the user."""
+    """`option_id` None cancels the turn. `why` is shown to the user, behind the option."""
 
     option_id: str | None
     why: str
@@ -34,17 +34,20 @@ class Decision:
 
 def decide(request: Json, policy: Policy) -> Decision:
     """The answer to a request of `acp/permission/requested` when nobody is asked; `ask` counts as reject."""
-    if policy is not Policy.allow:
-        return _reject(request, "rejected by --permission reject")
+    if policy is Policy.ask:
+        return reject(request, "nobody can be asked")
+    if policy is Policy.reject:
+        return reject(request, "--permission reject")
     if request.get("outsideRoots"):
-        return _reject(request, "rejected: --permission allow does not reach outside the session's folders")
+        return reject(request, "--permission allow does not reach outside the session's folders")
     option = _of_kind(request, "allow_once")
     if option is None:
-        return _reject(request, "rejected: the agent offers nothing that allows just once")
-    return Decision(option, "allowed by --permission allow")
+        return reject(request, "the agent offers nothing that allows just once")
+    return Decision(option, "--permission allow")
 
 
-def _reject(request: Json, why: str) -> Decision:
+def reject(request: Json, why: str) -> Decision:
+    """Reject this once; where the agent offers no such option, cancel the turn."""
     option = _of_kind(request, "reject_once")
     if option is None:
         return Decision(None, f"{why}; there is no option to reject just once, so the turn is cancelled")
@@ -96,12 +99,11 @@ def option_of_answer(request: Json, line: str) -> str | None:
     return None
 
 
-def outcome_text(request: Json, outcome: Json, by: str) -> str:
-    """How a request was answered, for a person: `Allow once (you)`."""
-    who = {"user": "you", "policy": "--permission"}.get(by, by)
+def outcome_text(request: Json, outcome: Json) -> str:
+    """How a request was answered, for a person: the option's name."""
     if outcome.get("outcome") != "selected":
-        return f"cancelled ({who})"
+        return "cancelled"
     for option in request.get("options", []):
         if option["optionId"] == outcome.get("optionId"):
-            return f"{visible(str(option.get('name') or option['optionId']))} ({who})"
-    return f"{visible(str(outcome.get('optionId')))} ({who})"
+            return visible(str(option.get("name") or option["optionId"]))
+    return visible(str(outcome.get("optionId")))

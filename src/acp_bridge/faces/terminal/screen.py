@@ -26,6 +26,13 @@ _TOOL_MARKS = {
 }
 _PLAN_MARKS = {"completed": ("✓", "green"), "in_progress": ("▸", "yellow"), "pending": ("○", "dim")}
 _FINISHED = {"completed", "failed", "cancelled"}
+_WHO = {
+    "user": "you",
+    "policy": "--permission",
+    "cancel": "",
+    "agent": "the agent withdrew it",
+    "exit": "the agent ended",
+}
 _STOPS = {
     "refusal": "the agent refused or failed",
     "max_tokens": "the answer was cut: the model's token limit is reached",
@@ -65,7 +72,7 @@ class Screen:
         """Show one `acp/thread/changed`: first what became of entries shown already, then what is new."""
         for op in sorted(message["ops"], key=lambda op: op.get("id") not in self._entries):
             if op["op"] == "put":
-                self._entry(op["entry"])
+                self._entry(dict(op["entry"]))
             elif op["op"] == "remove":
                 self._entries.pop(op["id"], None)
             elif (entry := self._entries.get(op["id"])) is not None:
@@ -87,9 +94,9 @@ class Screen:
             self._paper.line((f"    {line}", "cyan"))
 
     def permission_resolved(self, request: Json, outcome: Json, by: str, why: str) -> None:
-        """Show how it was answered; `why` is the policy's reason, if it was the policy."""
-        answer = outcome_text(request, outcome, by)
-        self._paper.line(("  → ", "yellow"), answer, (f"  {why}" if why else "", "dim"))
+        """Show how it was answered; `why` is the reason where it was not the person's choice."""
+        answer, reason = outcome_text(request, outcome), why or _WHO.get(by, by)
+        self._paper.line(("  → ", "yellow"), answer, (f"  ({reason})" if reason else "", "dim"))
         self._tools.interrupted()
 
     def note(self, text: str) -> None:
@@ -100,6 +107,10 @@ class Screen:
     def question(self, text: str) -> None:
         """Leave the cursor behind `text`."""
         self._paper.ask(text)
+
+    def answered(self) -> None:
+        """The person typed an answer, right or wrong."""
+        self._paper.answered()
 
     def progress(self, percent: float | None, message: str | None) -> None:
         """Show how far the agent says it is."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_bridge.faces.terminal.keyboard import Keyboard
 from acp_bridge.faces.terminal.outlet import Outlet
-from acp_bridge.faces.terminal.permission import Decision, Policy, decide, option_of_answer
+from acp_bridge.faces.terminal.permission import Decision, Policy, decide, option_of_answer, reject
 from acp_bridge.faces.terminal.secrets import Masker
 from acp_bridge.faces.terminal.status import Outcome
 from acp_bridge.faces.terminal.trace import Trace
@@ -33,6 +33,7 @@ class Printer(Protocol):
     def permission_resolved(self, request: Json, outcome: Json, by: str, why: str) -> None: ...
     def note(self, text: str) -> None: ...
     def question(self, text: str) -> None: ...
+    def answered(self) -> None: ...
     def progress(self, percent: float | None, message: str | None) -> None: ...
     def log(self, agent: str, stream: str, text: str) -> None: ...
     def end(self, outcome: Outcome) -> None: ...
@@ -121,13 +122,16 @@ class TerminalShow:
         self._printer.question(f"  Your answer (1-{count}, Ctrl-C cancels the turn): ")
 
     def _typed(self, session: Session, request: Json, line: str | None) -> None:
+        if line is not None:
+            self._printer.answered()
         if line is None:
-            decision = decide(request, Policy.reject)
-            self._reasons[request["requestId"]] = "end of input"
+            decision = reject(request, "end of input")
+            self._reasons[request["requestId"]] = decision.why
             self._answer(session, request["requestId"], decision.option_id)
         elif (option_id := option_of_answer(request, line)) is not None:
             self._answer(session, request["requestId"], option_id)
         else:
+            self._printer.note(f"  {line.strip()!r} is none of the options: type one of the numbers")
             self._question(request)
 
     def permission_resolved(self, session: Session, request_id: str, outcome: Json, by: str) -> None:
