@@ -24,7 +24,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from support.editor_documents import EditorDocuments
+from support.lsp_wire import DEFAULT_CAPABILITIES, LspError, ProtocolBroken, ServerGone, body_length
 from support.thread_model import ThreadModel
+
+__all__ = [
+    "BRIDGE",
+    "DEFAULT_CAPABILITIES",
+    "LEAVE",
+    "TIMEOUT",
+    "Choice",
+    "Json",
+    "LspClient",
+    "LspError",
+    "ProtocolBroken",
+    "ServerGone",
+    "Turn",
+    "rich",
+]
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -35,28 +51,6 @@ EVERYTHING_DRAWN = {"thread": True, "permission": True, "elicitation": True, "re
 Choice = str | Callable[[Json], Any] | None
 LEAVE = object()
 """Returned by an `on_permission` callable that answers nothing (the test does, or nobody)."""
-
-
-class LspError(Exception):
-    """An error answer: `code`, `message`, `data`."""
-
-    def __init__(self, error: Json) -> None:
-        super().__init__(json.dumps(error, ensure_ascii=False)[:2000])
-        self.code: int = error.get("code", 0)
-        self.message: str = error.get("message", "")
-        self.data: Json = error.get("data") or {}
-
-    @property
-    def kind(self) -> str:
-        return str(self.data.get("kind", ""))
-
-
-class ProtocolBroken(Exception):
-    """The server wrote something to stdout that is no frame."""
-
-
-class ServerGone(Exception):
-    """The server's stdout ended while somebody waited."""
 
 
 @dataclass(slots=True)
@@ -355,7 +349,7 @@ class LspClient:
         assert stdout is not None
         try:
             while True:
-                length = await _header(stdout)
+                length = await body_length(stdout)
                 if length is None:
                     break
                 await self._handle(json.loads(await stdout.readexactly(length)))
@@ -430,40 +424,3 @@ class LspClient:
         if inspect.isawaitable(result):
             result = await result
         self.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
-
-
-async def _header(stream: asyncio.StreamReader) -> int | None:
-    """The body length of the next frame, None at a clean end of the stream."""
-    length: int | None = None
-    while True:
-        line = await stream.readline()
-        if not line and length is None:
-            return None
-        if line == b"\r\n" and length is not None:
-            return length
-        name, colon, value = line.partition(b":")
-        if (
-            not colon
-            or name.lower() not in (b"content-length", b"content-type")
-            or not line.endswith(b"\r\n")
-        ):
-            raise ProtocolBroken(f"not a frame header on stdout: {line[:200]!r}")
-        if name.lower() == b"content-length":
-            length = int(value)
-
-
-DEFAULT_CAPABILITIES: Json = {
-    "general": {"positionEncodings": ["utf-16"]},
-    "workspace": {
-        "applyEdit": True,
-        "workspaceEdit": {"documentChanges": True},
-        "configuration": True,
-        "workspaceFolders": True,
-    },
-    "textDocument": {"synchronization": {"didSave": True, "dynamicRegistration": True}},
-    "window": {
-        "workDoneProgress": True,
-        "showDocument": {"support": True},
-        "showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}},
-    },
-}
