@@ -222,6 +222,15 @@ def test_agents_are_listed_and_completed(chat: Neovim) -> None:
     assert "claude-acp" in chat.nvim.funcs.getcompletion("AcpBridgeNew ", "cmdline")
 
 
+def test_logging_in_sends_the_prompt_that_was_kept(chat: Neovim) -> None:
+    prompt(chat, "auth")
+    chat.sees("wants you to log in: :AcpBridgeLogin demo")
+    chat.keys(":AcpBridgeLogin demo<CR>")
+    chat.sees("1: Demo log-in  Logs in at once; nothing is asked.")
+    chat.keys("1<CR>")
+    chat.sees("You are logged in.")
+
+
 def test_slash_commands_complete_in_the_prompt(chat: Neovim) -> None:
     prompt(chat, "plain")
     chat.sees("Hello from the demo agent.")

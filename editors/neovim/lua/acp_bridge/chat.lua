@@ -379,9 +379,10 @@ function Chat:show_diff()
     diff.open_text(target.text)
   else
     local entry = id and self.session.thread:entry(id) --[[@as table?]]
-    local first = entry and vim.iter(entry.content or {}):find(function(item)
-      return item.type == 'diff'
-    end)
+    local first = entry
+      and vim.iter(entry.content or {}):find(function(item)
+        return item.type == 'diff'
+      end)
     if first then
       diff.open(first)
     else
