@@ -29,12 +29,9 @@ class Editor:
         return self.above + self.answer + self.below
 
     def user(self, part: str, at: int, cut: int, text: str, slide: int = 0) -> None:
-        """The user replaces `cut` characters at `at` within one part by `text`. Before there is an answer,
-        the end of what is above is the beginning of what is below. An insertion is reported up to `slide`
-        characters nearer to the answer, where that leads to the same text, as editors do with lines."""
+        """The user replaces `cut` characters at `at` within one part by `text`. An insertion is reported up
+        to `slide` characters nearer to the answer, where that leads to the same text, as editors do."""
         before = self.text
-        if part == "above" and not self.answer and at >= len(self.above):
-            part, at, cut = "below", 0, 0
         old = getattr(self, part)
         at = min(at, len(old))
         offset = {"above": 0, "below": len(self.above) + len(self.answer)}[part] + at
@@ -72,7 +69,7 @@ def sent() -> Editor:
     return Editor(layout, START)
 
 
-WORDS = st.sampled_from(["x", "\n", "draft ", "## Agent\n\n", "é😀", "text\n"])
+WORDS = st.sampled_from(["x", "\n", "draft ", "## You\n\n", "é😀", "text\n"])
 USER = st.tuples(
     st.just("user"),
     st.sampled_from(["above", "below"]),
@@ -89,6 +86,7 @@ OURS = st.tuples(st.just("ours"), st.lists(WORDS, max_size=3), TYPED, TYPED)
 def test_typing_above_and_below_an_answer_that_grows_mixes_nothing(steps: list[tuple[object, ...]]) -> None:
     editor = sent()
     said = "## Agent\n\n"
+    editor.ours(editor.layout.plan(said))
     for step in steps:
         if step[0] == "user":
             _, part, at, cut, text, slide = step
@@ -96,8 +94,7 @@ def test_typing_above_and_below_an_answer_that_grows_mixes_nothing(steps: list[t
             editor.user(part, max(keep, at), cut, text, slide)  # type: ignore[arg-type, type-var]
         else:
             said += "".join(step[1])  # type: ignore[arg-type]
-            typed = step[2:] if editor.answer else ("", "")
-            editor.ours(editor.layout.plan(said), *typed)  # type: ignore[arg-type]
+            editor.ours(editor.layout.plan(said), *step[2:])  # type: ignore[arg-type]
     editor.ours(editor.layout.plan(said, "n2"))
     layout = editor.layout
     assert layout.text == editor.text
@@ -118,6 +115,18 @@ def test_what_is_typed_at_the_end_of_the_answer_becomes_the_next_draft() -> None
     editor.layout.finish()
     assert editor.layout.prompt() == "my next question"
     assert editor.text.endswith("<!-- acp-bridge prompt n2 -->\n\nmy next question")
+
+
+@pytest.mark.parametrize("reported_at", [0, -1])
+def test_a_draft_typed_before_the_answer_begins_stays_below_it(reported_at: int) -> None:
+    layout = Layout(START + "\n", "n1")
+    layout.begin(behind_prompt=True)
+    at = len(layout.text)
+    for offset, letter in ((at + reported_at, "\n"), (at, "d"), (at + 1, "!")):
+        change = Change(offset, offset, letter)
+        layout.edited(change.apply(layout.text), [change])
+    after = layout.plan("## Agent\n\nyes").change.apply(layout.text)
+    assert after == START + "\n\n## Agent\n\nyes\n\n" + "d!\n"
 
 
 def test_what_is_typed_at_the_end_of_the_prompt_stays_above_the_answer() -> None:

@@ -151,7 +151,7 @@ class Layout:
         self.answer = answer.after(typed)
         self.rendered = plan.rendered
         self.text = text
-        self._mend(expected[answer.start : answer.end])
+        self._mend(expected[answer.start : answer.end], answer.start)
 
     @property
     def followed(self) -> bool:
@@ -163,12 +163,15 @@ class Layout:
         self.answer = None
         self.rendered = ""
 
-    def _mend(self, written: str) -> None:
-        """Find again what was changed on both sides at once."""
+    def _mend(self, written: str, near: int) -> None:
+        """Find again what was changed on both sides at once: where it stood, or next to that."""
         assert self.answer is not None
         start, end = self.answer
-        if self.text[start:end] != written and (at := self.text.find(written)) >= 0:
-            self.answer = Span(at, at + len(written))
+        if self.text[start:end] != written:
+            places = (self.text.rfind(written, 0, near + len(written)), self.text.find(written, near))
+            at = min((place for place in places if place >= 0), key=lambda p: abs(p - near), default=-1)
+            if at >= 0:
+                self.answer = Span(at, at + len(written))
         if self.block is None or marker(self.nonce) not in self.text[self.block.start : self.block.end]:
             self._find_block()
 
@@ -181,7 +184,7 @@ class Layout:
             return change
         start, end = self.answer
         right = _slid_right(before, change, end)
-        if right.start >= end:
+        if right.start >= end and (start < end or change.text.startswith("\n")):
             return right
         left = _slid_left(before, change, start)
         return left if left.start <= start else change

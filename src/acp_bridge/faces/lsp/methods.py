@@ -74,7 +74,7 @@ async def _agents_logout(editor: Editor, params: AgentParams) -> Json:
 def _agents_log(editor: Editor, params: AgentLogParams) -> Json:
     lines = editor.host.agent_log(params.agent, params.tail)
     if params.follow is not None:
-        editor.ui.follow(editor.host.runner(params.agent).server.id, params.follow)
+        editor.ui.follow(params.agent, params.follow)
     return {"lines": lines}
 
 

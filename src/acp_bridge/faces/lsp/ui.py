@@ -37,10 +37,9 @@ class Ui:
 
     def follow(self, agent_id: str, follow: bool) -> None:
         """Start or stop `acp/log` for one agent."""
-        if follow:
-            self._followed.add(agent_id)
-        else:
-            self._followed.discard(agent_id)
+        host = self._editor.host
+        host.follow(self, agent_id, follow)
+        (self._followed.add if follow else self._followed.discard)(host.runner(agent_id).server.id)
 
     def catch_up(self) -> None:
         """Send all that has changed, whatever the connection's state."""
