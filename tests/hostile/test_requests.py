@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hostile.stage import Scene, hostile
-from support.lsp_client import LEAVE, Json
+from hostile.stage import Scene, bridge, hostile, program
+from support.lsp_client import LEAVE, Json, LspClient, LspError
 
 
 async def test_updates_before_the_session_is_there(tmp_path: Path) -> None:
@@ -203,3 +203,75 @@ async def test_two_answers_to_one_permission(tmp_path: Path) -> None:
             lambda: [e for e in scene.client.threads[session].entries if e["kind"] == "stop"]
         )
     assert "yes" in [entry.get("text") for entry in scene.client.threads[session].entries]
+
+
+async def test_methods_and_notifications_nobody_knows(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "unknown_methods") as scene:
+        turn = await scene.turn()
+    assert set(json.loads(turn.text).values()) == {-32601}
+    assert not (scene.project / "made.txt").exists()
+    assert turn.stop_reason == "end_turn"
+
+
+async def test_permissions_that_make_no_sense(tmp_path: Path) -> None:
+    """Without a single option that can be chosen there is an error; else what can be asked is asked."""
+    async with hostile(tmp_path, "odd_permissions") as scene:
+        turn = await scene.turn(on_permission=lambda request: request["options"][0]["optionId"])
+    told = json.loads(turn.text)
+    assert [told[name] for name in ("no options", "text options", "nothing")] == [-32602] * 3
+    assert [told[name] for name in ("no tool call", "odd tool call", "odd items")] == ["yes"] * 3
+    assert len(turn.permissions) == 3
+    assert "kind" not in turn.permissions[2]["options"][0]
+
+
+def ids(client: LspClient, word: str) -> list[str]:
+    """The requests of all `acp/permission/<word>` so far."""
+    told = client.received(f"acp/permission/{word}")
+    return sorted(params.get("request", params)["requestId"] for params in told)
+
+
+async def test_hundreds_of_permissions_at_once_and_one_cancel(tmp_path: Path) -> None:
+    async with hostile(tmp_path, "permission_flood") as scene:
+        client, session = scene.client, await scene.session()
+        turn_id = await client.prompt(session, "go")
+        await client.wait_for(lambda: len(client.received("acp/permission/requested")) >= 3)
+        await client.request("acp/session/cancel", {"sessionId": session})
+        stop = await client.wait_for(lambda: client.stop_of(session, turn_id))
+        await client.wait_for(lambda: ids(client, "requested") == ids(client, "resolved") != [])
+        assert client.sessions[session]["pending"] == []
+    assert stop["stopReason"] == "cancelled"
+    texts = [entry["text"] for entry in client.threads[session].entries if entry["kind"] == "agent"]
+    assert texts == ["500 cancelled, 0 double"]
+
+
+@pytest.mark.parametrize("answer", ["empty", "null", "number", "text"])
+async def test_a_session_without_an_id(answer: str, tmp_path: Path) -> None:
+    async with hostile(tmp_path, "odd_sessions", answer) as scene:
+        with pytest.raises(LspError, match="hostile made a session without a sessionId"):
+            await scene.session()
+
+
+async def test_two_sessions_with_one_id(tmp_path: Path) -> None:
+    """The second is refused; the first goes on and hears of nothing."""
+    async with hostile(tmp_path, "odd_sessions", "same") as scene:
+        first = await scene.session()
+        with pytest.raises(LspError, match="the id of one that is open"):
+            await scene.session()
+        turn = await scene.client.turn(first, "go")
+        assert (turn.text, turn.stop_reason) == ("hello", "end_turn")
+        await scene.client.request("acp/session/close", {"sessionId": first})
+        turn = await scene.client.turn(await scene.session(), "go")
+        assert turn.text == "hello"
+
+
+async def test_an_agent_that_stops_reading(tmp_path: Path) -> None:
+    """A prompt larger than any pipe neither blocks the others nor the user's way out."""
+    servers = {"hostile": program("not_reading"), "other": program("koog_whole_messages")}
+    async with bridge(tmp_path, servers) as scene:
+        client, session = scene.client, await scene.session()
+        turn_id = await client.prompt(session, "x" * (32 << 20))
+        turn = await client.turn(await scene.session("other"), "go", timeout=20)
+        assert turn.stop_reason == "end_turn"
+        assert await client.request("acp/session/cancel", {"sessionId": session}) == {"cancelled": True}
+        await client.request("acp/agents/restart", {"agent": "hostile"}, timeout=30)
+        await client.wait_for(lambda: client.stop_of(session, turn_id), 20)

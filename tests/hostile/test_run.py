@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hostile.stage import AGENTS, environment
-from support.leftovers import until_gone
+from support.leftovers import marked, until_gone
 
 Json = dict[str, Any]
 
@@ -152,3 +152,17 @@ async def test_allow_never_leaves_the_roots(tmp_path: Path) -> None:
     ended = await asyncio.wait_for(run(tmp_path, "escapes", str(tmp_path), flags=flags), 60)
     assert ended.status in (0, 130)
     assert sorted(path.name for path in target.iterdir()) == ["secret.txt"]
+
+
+async def test_an_interrupt_before_the_handshake_is_over(tmp_path: Path) -> None:
+    marker, env = environment(tmp_path)
+    program = AGENTS / "silent.py"
+    argv = ["run", "--json", "--cwd", str(tmp_path), "--agent-command", f"{sys.executable} {program}", "go"]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "acp_bridge", *argv, env=env, stdin=asyncio.subprocess.DEVNULL
+    )
+    while str(program) not in " ".join(command for command in marked(marker).values() if "-c" not in command):
+        await asyncio.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert await asyncio.wait_for(process.wait(), 30) == 130
+    await until_gone(marker)
