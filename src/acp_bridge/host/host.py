@@ -29,6 +29,7 @@ from acp_bridge.host.errors import HostError
 from acp_bridge.host.permissions import Permissions
 from acp_bridge.host.ports import Documents, NoDocuments, Show
 from acp_bridge.host.runner import Runner
+from acp_bridge.host.secrets import Masker
 from acp_bridge.host.session import Session
 from acp_bridge.launch.environment import inherited
 
@@ -60,6 +61,7 @@ class Host:
         self.client_info = dict(client_info or {"name": "acp-bridge", "version": "0"})
         self.default_cwd = default_cwd or os.getcwd()
         self.environ: Mapping[str, str] = environ if environ is not None else dict(os.environ)
+        self.mask = self._masker()
         self.permissions = Permissions()
         self.sessions: dict[str, Session] = {}
         self.tracer: Tracer | None = None
@@ -107,8 +109,12 @@ class Host:
         """The environment agents get, with the login shell's merged in where that is needed."""
         if not self._resolved:
             self.environ = await anyio.to_thread.run_sync(inherited, abandon_on_cancel=True)
+            self.mask = self._masker()
             self._resolved = True
         return self.environ
+
+    def _masker(self) -> Masker:
+        return Masker(self.environ, [server.env for server in self.configuration.servers.values()])
 
     # agents
 
@@ -153,9 +159,14 @@ class Host:
         await self.runner(agent_id).logout()
 
     def agent_log(self, agent_id: str, tail: int | None = None) -> list[Json]:
-        """The newest lines `{time, stream, text}`."""
+        """The newest lines `{time, stream, text}`, secrets masked."""
         lines = list(self.runner(agent_id).log)
         return lines if tail is None else lines[max(0, len(lines) - tail) :]
+
+    def follow(self, ui: Show, agent_id: str, follow: bool) -> None:
+        """Whether `ui` wants every message between the bridge and an agent told by `Show.log` too."""
+        followers = self.runner(agent_id).followers
+        (followers.add if follow else followers.discard)(id(ui))
 
     def of_runner(self, runner: Runner) -> list[Session]:
         """The sessions of one agent, oldest first."""
@@ -295,6 +306,8 @@ class Host:
         self._attached[id(ui)] = Attached(ui, self.sessions.values())
 
     def detach(self, ui: Show) -> None:
+        for runner in self._runners.values():
+            runner.followers.discard(id(ui))
         attached = self._attached.pop(id(ui), None)
         if attached is not None:
             attached.detach(self.sessions.values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -32,6 +32,7 @@ Json = dict[str, Any]
 State = Literal["stopped", "starting", "running", "authRequired", "failed"]
 
 LOG_LINES = 2000
+LINE_SHOWN = 65536
 EARLY_EVENTS = 10_000
 
 
@@ -64,7 +65,9 @@ class Link:
 
     @property
     def tracing(self) -> bool:
-        return self._runner is not None and self._runner.host.tracer is not None
+        return self._runner is not None and (
+            self._runner.host.tracer is not None or bool(self._runner.followers)
+        )
 
 
 class Runner:
@@ -77,6 +80,7 @@ class Runner:
         self.state: State = "stopped"
         self.agent: Agent | None = None
         self.log: deque[Json] = deque(maxlen=LOG_LINES)
+        self.followers: set[int] = set()
         self.paused = False
         self._link: Link | None = None
         self._lock = anyio.Lock()
@@ -148,6 +152,7 @@ class Runner:
                 with anyio.CancelScope(shield=True):
                     await agent.close()
             if isinstance(error, AgentError):
+                error.detail = self.host.mask(error.detail)
                 raise HostError.of_agent(error) from error
             raise
         self.agent = agent
@@ -191,9 +196,8 @@ class Runner:
     def died(self, exit: Exit) -> HostError:
         """The error of a turn that the program's end cut off."""
         hint = "send the prompt again to start it anew; `acp-bridge doctor` helps if it goes on"
-        return HostError(
-            "agentDied", f"{self.label} {exit.describe()}", hint, detail="\n".join(exit.stderr[-20:])
-        )
+        detail = self.host.mask("\n".join(exit.stderr[-20:]))
+        return HostError("agentDied", f"{self.label} {exit.describe()}", hint, detail=detail)
 
     # log-in
 
@@ -240,6 +244,7 @@ class Runner:
     async def open(self, session: Session) -> None:
         """Make the agent's side of a session. Raises HostError."""
         agent = await self.ensure(session.cwd)
+        self.host.mask.learn(_secrets_of(session.params.mcp_servers))
         self._opening += 1
         try:
             native_id = await agent.new_session(session.params)
@@ -251,6 +256,9 @@ class Runner:
             self._opening -= 1
         if self.state == "authRequired":
             self._set_state("running")
+        if native_id in self._sessions:
+            message = f"{self.label} gave a new session the id of one that is open"
+            raise HostError("internal", message, "close the other session first; the agent holds only one")
         session.native_id = native_id
         self._sessions[native_id] = session
         for event in self._early.pop(native_id, []):
@@ -310,14 +318,19 @@ class Runner:
             event.reply.fail(INVALID_PARAMS, f"unknown session {session_id!r}")
 
     def wire(self, direction: str, raw: bytes) -> None:
-        """A raw line: kept in the log if it is stderr or noise, traced if somebody wants it."""
+        """A raw line: kept in the log if it is stderr or noise, else told if somebody follows; traced if
+        somebody wants it."""
         if direction in ("stderr", "noise"):
             self._note(direction, raw.decode("utf-8", "replace").rstrip("\n"))
+        elif self.followers:
+            shown = raw[:LINE_SHOWN].decode("utf-8", "replace")
+            self.host.show_log(self.server.id, direction, self.host.mask(shown))
         if self.host.tracer is not None:
             self.host.flush()
             self.host.tracer.wire(self.server.id, direction, raw)
 
     def _note(self, stream: str, text: str) -> None:
+        text = self.host.mask(text)
         self.log.append({"time": now(), "stream": stream, "text": text})
         self.host.show_log(self.server.id, stream, text)
 
@@ -341,3 +354,12 @@ class Runner:
             if self.agent is not None:
                 with contextlib.suppress(AgentError):
                     self.agent.resume()
+
+
+def _secrets_of(mcp_servers: Sequence[Json]) -> Iterator[dict[str, str]]:
+    """The environments and headers of MCP servers (ACP: lists of `{name, value}`)."""
+    for server in mcp_servers:
+        for pairs in (server.get("env"), server.get("headers")):
+            for pair in pairs if isinstance(pairs, list) else ():
+                if isinstance(pair, dict) and isinstance(pair.get("value"), str):
+                    yield {str(pair.get("name")): pair["value"]}

@@ -161,7 +161,7 @@ class Session:
 
     async def wait_idle(self) -> Json | None:
         """Wait until no turn runs and none will start by itself; the last turn's `{turnId, stopReason,
-        cancelled?, error?}` (cancelled true: by us, whatever the agent called its end; error = `{kind, message,
+        cancelled?, error?}` (cancelled true: by us, whatever the agent called it; error = `{kind, message,
         hint, detail}`), None if there was none."""
         return await self.turns.wait_idle()
 

@@ -82,9 +82,11 @@ class TurnQueue:
         self._settle()
 
     def put_back(self) -> None:
-        """The running turn could not be done for want of a log-in: head of a held queue."""
+        """The running turn could not be done for want of a log-in: head of a held queue, behind those that
+        wait for the same already."""
         if self.running is not None:
-            self.items.insert(0, self.running)
+            earlier = sum(turn.shown for turn in self.items)
+            self.items.insert(earlier, self.running)
         self.running = None
         self.held = True
 
