@@ -53,7 +53,7 @@ class HostError(Exception):
 
     def as_rpc(self) -> RpcError:
         """The JSON-RPC form: `data` = `{kind, hint, detail?, param?, …}`."""
-        data: dict[str, Any] = {"kind": self.kind, "hint": self.hint, **self.data}
+        data: dict[str, Any] = {**self.data, "kind": self.kind, "hint": self.hint}
         if self.detail:
             data["detail"] = self.detail
         if self.param:

@@ -14,14 +14,13 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, Protocol
 
 import anyio
 import anyio.abc
 import anyio.to_thread
 
-from acp_bridge.agents.agent import AgentError, SessionParams
+from acp_bridge.agents.agent import Agent, AgentError, SessionParams
 from acp_bridge.agents.events import AnyEvent
 from acp_bridge.config.load import Configuration
 from acp_bridge.host.attached import Attached
@@ -37,6 +36,8 @@ Json = dict[str, Any]
 log = logging.getLogger("acp_bridge.host")
 
 PAUSE_ABOVE = 8 * 1024 * 1024
+CLOSE_SECONDS = 5.0
+"""How long closing a session waits for the agent to have freed it."""
 
 
 class Tracer(Protocol):
@@ -71,6 +72,8 @@ class Host:
         self._tasks: anyio.abc.TaskGroup | None = None
         self._dirty: dict[str, Session] = {}
         self._flush_scheduled = False
+        self._opening: dict[str, Session] = {}
+        self.closing = False
 
     # life
 
@@ -88,10 +91,13 @@ class Host:
                 tasks.cancel_scope.cancel()
 
     async def _stop_all(self) -> None:
+        self.closing = True
+        for session in [*self.sessions.values(), *self._opening.values()]:
+            session.interrupt()
+        self.flush()
         async with anyio.create_task_group() as stopping:
             for runner in self._runners.values():
-                if runner.agent is not None or runner.state == "starting":
-                    stopping.start_soon(runner.stop, "was stopped")
+                stopping.start_soon(runner.stop, "was stopped")
 
     def spawn(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
         """Run a coroutine function in the host's task group; what it raises is logged, not spread."""
@@ -170,7 +176,8 @@ class Host:
 
     def of_runner(self, runner: Runner) -> list[Session]:
         """The sessions of one agent, oldest first."""
-        return [session for session in self.sessions.values() if session.runner is runner]
+        known = [*self.sessions.values(), *self._opening.values()]
+        return [session for session in known if session.runner is runner]
 
     # sessions
 
@@ -195,14 +202,18 @@ class Host:
         extra = [path for path in dict.fromkeys(folders) if path != folder]
         params = SessionParams(folder, extra, list(mcp_servers))
         session = Session(self, runner, params, documents or NoDocuments())
-        self.sessions[session.id] = session
+        self._opening[session.id] = session
         try:
             await runner.open(session)
             await self._configure(session, config_options or {})
         except BaseException:
-            del self.sessions[session.id]
+            self.spawn(self._give_up, session, session.live())
+            session.close()
             runner.forget(session)
             raise
+        finally:
+            del self._opening[session.id]
+        self.sessions[session.id] = session
         for attached in self._attached.values():
             attached.watch(session)
         asyncio.get_running_loop().call_soon(self._publish, session)
@@ -225,6 +236,8 @@ class Host:
             await session.set_config_option(key, value)
 
     def _publish(self, session: Session) -> None:
+        if session.closed:
+            return
         session.published = True
         session.changed()
         for pending in self.permissions.of(session):
@@ -267,19 +280,27 @@ class Host:
     async def close_session(self, session_id: str) -> None:
         """End a session and free what the agent holds of it."""
         session = self.session(session_id)
+        live = session.live()
         session.close()
         self.flush()
         for attached in self._attached.values():
             attached.forget(session)
         self.sessions.pop(session_id, None)
         self._dirty.pop(session_id, None)
-        agent = session.runner.agent
         session.runner.forget(session)
-        if agent is not None and session.native_id is not None and agent.capabilities.close:
-            try:
-                await agent.close_session(session.native_id)
-            except AgentError as error:
-                log.info("closing %s: %s", session_id, error)
+        self._relieve()
+        with anyio.move_on_after(CLOSE_SECONDS):
+            await self._give_up(session, live)
+
+    async def _give_up(self, session: Session, live: tuple[Agent, str] | None) -> None:
+        """Let the agent free what it holds of a session, where it can."""
+        if live is None or not live[0].capabilities.close:
+            return
+        agent, native_id = live
+        try:
+            await agent.close_session(native_id)
+        except AgentError as error:
+            log.info("closing %s: %s", session.id, error)
 
     # requests that wait
 
@@ -303,7 +324,9 @@ class Host:
 
     def attach(self, ui: Show) -> None:
         """Show everything from now on to `ui` too."""
+        self.detach(ui)
         self._attached[id(ui)] = Attached(ui, self.sessions.values())
+        self._relieve()
 
     def detach(self, ui: Show) -> None:
         for runner in self._runners.values():
@@ -351,7 +374,7 @@ class Host:
         self._dirty[session.id] = session
 
     def session_changed(self, session: Session) -> None:
-        if not session.published:
+        if not session.published or session.id not in self.sessions:
             return
         for attached in self._attached.values():
             attached.session_changed(session)
@@ -369,26 +392,27 @@ class Host:
             return
         self.flush()
         for attached in self._attached.values():
-            attached.tell(lambda ui=attached.ui: ui.permission_requested(session, request))  # type: ignore[misc]
+            attached.tell(attached.ui.permission_requested, session, request)
 
     def permission_resolved(self, session: Session, request_id: str, outcome: Json, by: str) -> None:
+        if not session.published:
+            return
         for attached in self._attached.values():
-            attached.tell(
-                lambda ui=attached.ui: ui.permission_resolved(session, request_id, outcome, by)  # type: ignore[misc]
-            )
+            attached.tell(attached.ui.permission_resolved, session, request_id, outcome, by)
 
     def agent_changed(self, runner: Runner) -> None:
         for attached in self._attached.values():
-            attached.tell(lambda ui=attached.ui: ui.agent_changed(runner.summary()))  # type: ignore[misc]
+            attached.tell_agent(runner.server.id, runner.summary)
 
     def show_progress(self, session: Session, percent: float | None, message: str | None) -> None:
+        if not session.published:
+            return
         for attached in self._attached.values():
-            attached.ui.progress(session, percent, message)
+            attached.tell_if_ready(attached.ui.progress, session, percent, message)
 
     def show_log(self, agent_id: str, stream: str, text: str) -> None:
         for attached in self._attached.values():
-            if not attached.ui.congested:
-                attached.ui.log(agent_id, stream, text)
+            attached.tell_if_ready(attached.ui.log, agent_id, stream, text)
 
 
 def _absolute(path: str, param: str) -> None:
@@ -399,7 +423,7 @@ def _absolute(path: str, param: str) -> None:
 def _folder(path: str, param: str) -> str:
     """An absolute path of an existing folder, normalised. Raises HostError badParam."""
     _absolute(path, param)
-    if not Path(path).is_dir():
+    if not os.path.isdir(path):
         what = "is no folder" if os.path.exists(path) else "does not exist"
         raise HostError("badParam", f"{param} {path} {what}", "give an existing folder", param=param)
     return os.path.normpath(path)

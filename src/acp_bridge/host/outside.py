@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 
 from acp_bridge.host.content import file_ref
 from acp_bridge.host.ids import mint
-from acp_bridge.host.permissions import Pending
+from acp_bridge.host.permissions import CANCELLED, Pending
 from acp_bridge.host.visible import one_line, visible
 
 if TYPE_CHECKING:
@@ -20,17 +19,21 @@ ALLOW = "acp-bridge-allow-once"
 REJECT = "acp-bridge-reject"
 
 
-async def ask_outside(session: Session, what: Literal["read", "edit"], path: str, text: str | None) -> bool:
-    """Ask the user; True only for an explicit yes to this one access."""
+async def ask_outside(
+    session: Session, what: Literal["read", "edit"], path: str, real: str, text: str | None
+) -> bool:
+    """Ask the user; True only for an explicit yes to this one access. `real` is where `path` leads. Cancelled
+    (the agent has taken its request back), the question is taken back too."""
     running = session.turns.running
-    if running is not None and running.cancelled:
+    if session.live() is None or (running is not None and running.cancelled):
         return False
     verb = "read" if what == "read" else "write"
-    title = one_line(f"{session.runner.label} wants to {verb} outside the workspace: {_where(path)}", 400)
+    where = _where(path, real)
+    title = one_line(f"{session.runner.label} wants to {verb} outside the workspace: {where}", 400)
     entry = session.transcript.put("permission", {"title": title})
     details: Json = {"paths": [file_ref(path) | {"path": visible(path)}]}
     if text is not None:
-        details["newText"] = text
+        details["newText"] = visible(text)
     request: Json = {
         "requestId": mint("req"),
         "sessionId": session.id,
@@ -53,11 +56,13 @@ async def ask_outside(session: Session, what: Literal["read", "edit"], path: str
 
     session.ask(Pending(request, session, entry, settle))
     session.host.flush()
-    await answered.wait()
+    try:
+        await answered.wait()
+    finally:
+        session.host.permissions.resolve(request["requestId"], CANCELLED, "agent")
     return chosen[0].get("optionId") == ALLOW
 
 
-def _where(path: str) -> str:
+def _where(path: str, real: str) -> str:
     """The path, and where it really leads if that is somewhere else."""
-    real = os.path.realpath(path)
     return path if real == path else f"{path} (leads to {real})"

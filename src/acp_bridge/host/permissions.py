@@ -8,6 +8,7 @@ Guarantees
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import OrderedDict
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from acp_bridge.host.content import file_ref
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.ids import mint
 from acp_bridge.host.thread import Entry
-from acp_bridge.host.visible import one_line, visible
+from acp_bridge.host.visible import one_line, visible, visible_json
 
 if TYPE_CHECKING:
     from acp_bridge.host.session import Session
@@ -38,6 +39,18 @@ ACTION_OF_KIND = {
     "fetch": "fetch",
     "switch_mode": "mode",
 }
+
+PATH_ARGUMENTS = (
+    "file_path",
+    "filePath",
+    "path",
+    "abs_path",
+    "absolute_path",
+    "notebook_path",
+    "source",
+    "destination",
+)
+"""What tools call the argument that is a path."""
 
 
 @dataclass(slots=True)
@@ -127,7 +140,7 @@ def request_of_agent(event: PermissionRequest, session: Session, entry: Entry) -
         "action": action,
         "options": [_option(option) for option in event.options],
         "rememberScopes": [],
-        "outsideRoots": any(not session.roots.contains(path) for path in paths_of(entry)),
+        "outsideRoots": _leaves_roots(event, session, entry),
     }
     if event.tool_call is not None:
         request["toolCallId"] = event.tool_call.id
@@ -149,8 +162,8 @@ def action_of(event: PermissionRequest, session: Session, entry: Entry) -> Json:
     fields = entry.fields
     raw = fields.get("rawInput")
     kind = ACTION_OF_KIND.get(str(fields.get("toolKind")), "other")
-    command = event.command or _command(raw)
-    if kind == "shell" or (kind == "other" and command is not None):
+    command = _command_of(event, entry)
+    if kind == "shell" or command is not None:
         text = (command or {}).get("command") or fields.get("title") or ""
         cwd = (command or {}).get("cwd") or session.cwd
         return {"type": "shell", "details": {"command": visible(str(text)), "cwd": visible(str(cwd))}}
@@ -159,15 +172,29 @@ def action_of(event: PermissionRequest, session: Session, entry: Entry) -> Json:
         details: Json = {"paths": [file_ref(path) | {"path": visible(path)} for path in paths]}
         diff = next((item for item in fields.get("content", []) if item["type"] == "diff"), None)
         if diff is not None:
-            details |= {"oldText": diff["oldText"], "newText": diff["newText"]}
+            details |= {key: visible_json(diff[key]) for key in ("oldText", "newText")}
         return {"type": kind, "details": details}
-    return {"type": kind, "details": {"rawInput": raw}}
+    return {"type": kind, "details": {"rawInput": visible_json(raw)}}
+
+
+def _command_of(event: PermissionRequest, entry: Entry) -> Json | None:
+    """`{command, cwd}` of a tool call that runs one, whatever kind it says it is. A `command` beside a path
+    is the word of a file tool (view, create, …)."""
+    if event.command is not None:
+        return event.command
+    raw = entry.fields.get("rawInput")
+    kind = ACTION_OF_KIND.get(str(entry.fields.get("toolKind")), "other")
+    if kind not in ("shell", "other") and (not isinstance(raw, dict) or _raw_paths(raw)):
+        return None
+    return _command(raw)
 
 
 def _command(raw: Any) -> Json | None:
     if not isinstance(raw, dict):
         return None
-    command = raw.get("command", raw.get("cmd"))
+    command, arguments = raw.get("command", raw.get("cmd")), raw.get("args")
+    if isinstance(command, str) and command and isinstance(arguments, list):
+        command = " ".join([command, *(shlex.quote(str(part)) for part in arguments)])
     if isinstance(command, list) and command:
         command = shlex.join(str(part) for part in command)
     if not isinstance(command, str) or not command:
@@ -175,8 +202,31 @@ def _command(raw: Any) -> Json | None:
     return {"command": command, "cwd": raw.get("cwd") or raw.get("workdir") or raw.get("directory")}
 
 
+def _leaves_roots(event: PermissionRequest, session: Session, entry: Entry) -> bool:
+    """Whether anything the request names, as far as it says so, lies outside the session's folders."""
+    named = [*_diffs(entry), *_located(entry), *_raw_paths(entry.fields.get("rawInput"))]
+    cwd = (_command_of(event, entry) or {}).get("cwd")
+    if cwd:
+        named.append(str(cwd))
+    return any(not session.roots.contains(os.path.expanduser(path)) for path in named)
+
+
 def paths_of(entry: Entry) -> list[str]:
-    """The files a tool entry names: its diffs first, else its locations; each once."""
-    diffs = [item["path"] for item in entry.fields.get("content", []) if item.get("type") == "diff"]
-    located = [location["path"] for location in entry.fields.get("locations", [])]
-    return list(dict.fromkeys(diffs or located))
+    """The files a tool entry names: its diffs first, else its locations, else its arguments; each once."""
+    found = _diffs(entry) or _located(entry) or _raw_paths(entry.fields.get("rawInput"))
+    return list(dict.fromkeys(found))
+
+
+def _diffs(entry: Entry) -> list[str]:
+    items = entry.fields.get("content", [])
+    return [item["path"] for item in items if item.get("type") == "diff" and "path" in item]
+
+
+def _located(entry: Entry) -> list[str]:
+    return [location["path"] for location in entry.fields.get("locations", [])]
+
+
+def _raw_paths(raw: Any) -> list[str]:
+    if not isinstance(raw, dict):
+        return []
+    return [raw[key] for key in PATH_ARGUMENTS if isinstance(raw.get(key), str) and raw[key]]

@@ -3,14 +3,17 @@
 Guarantees
 - Events reach their session in wire order; those that come before the session is known wait for it.
 - A request for a session that nobody knows is answered with an error, never left.
+- One program at a time: a start that is under way is given up by `stop`, a program that dies before it is
+  ready never counts as running.
 - A program that dies takes no session with it: they are told, keep their thread, and start it again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -22,16 +25,19 @@ from acp_bridge.config.availability import Availability, check
 from acp_bridge.config.server import AgentServer
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.ids import now
-from acp_bridge.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND
+from acp_bridge.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from acp_bridge.host.host import Host
     from acp_bridge.host.session import Session
 
 Json = dict[str, Any]
+log = logging.getLogger(__name__)
 State = Literal["stopped", "starting", "running", "authRequired", "failed"]
 
 LOG_LINES = 2000
+LOG_LINE = 10_000
+"""How much of a line is kept, in characters."""
 LINE_SHOWN = 65536
 EARLY_EVENTS = 10_000
 
@@ -85,6 +91,7 @@ class Runner:
         self._link: Link | None = None
         self._lock = anyio.Lock()
         self._sessions: dict[str, Session] = {}
+        self._starting: anyio.CancelScope | None = None
         self._opening = 0
         self._early: dict[str, list[AnyEvent]] = {}
 
@@ -116,12 +123,6 @@ class Runner:
             summary["authMethods"] = self.agent.info.auth_methods
         return summary
 
-    def require(self) -> Agent:
-        """The running agent; raises HostError agentDied if there is none."""
-        if self.agent is None:
-            raise HostError("agentDied", f"{self.label} is not running", "restart it, or send a prompt")
-        return self.agent
-
     # life
 
     async def ensure(self, cwd: str) -> Agent:
@@ -129,46 +130,57 @@ class Runner:
         async with self._lock:
             if self.agent is not None:
                 return self.agent
-            found = self.availability(await self.host.resolved_environ())
-            if not found.available:
-                hint = "choose another agent, or see `acp-bridge doctor`"
-                raise HostError("agentUnavailable", f"{self.label} is not available: {found.reason}", hint)
-            return await self._start(cwd)
+            with anyio.CancelScope() as self._starting:
+                try:
+                    return await self._start(cwd)
+                finally:
+                    self._starting = None
+        raise HostError("agentDied", f"{self.label} was stopped while it started", "try again")
 
     async def _start(self, cwd: str) -> Agent:
+        if self.host.closing:
+            raise HostError("agentUnavailable", f"{self.label} cannot be started", "the bridge is ending")
+        found = self.availability(await self.host.resolved_environ())
+        if not found.available:
+            hint = "choose another agent, or see `acp-bridge doctor`"
+            raise HostError("agentUnavailable", f"{self.label} is not available: {found.reason}", hint)
         self._set_state("starting")
-        link = Link(self)
+        self._link = link = Link(self)
         agent: Agent | None = None
         try:
             agent = dialects.create(self.server, link, cwd=cwd, client_info=self.host.client_info)
-            self._link = link
             await agent.start()
             await agent.initialize()
+            if self._link is not link:
+                raise HostError("agentDied", f"{self.label} ended as it started", "see its log")
         except BaseException as error:
             link.cut()
             self._link = None
-            self._set_state("failed")
+            self._set_state("failed" if isinstance(error, Exception) else "stopped")
             if agent is not None:
                 with anyio.CancelScope(shield=True):
                     await agent.close()
             if isinstance(error, AgentError):
-                error.detail = self.host.mask(error.detail)
-                raise HostError.of_agent(error) from error
+                raise self.failed(error) from error
             raise
         self.agent = agent
         self._set_state("running")
         return agent
 
     async def stop(self, why: str) -> None:
-        """End the program; its sessions are detached."""
+        """End the program, or give up its start; its sessions are detached."""
         agent, link = self.agent, self._link
         self.agent = self._link = None
         if link is not None:
             link.cut()
+        if self._starting is not None:
+            self._starting.cancel()
         self._lose(Exit(reason=why))
-        if agent is not None:
-            await agent.close()
-        self._set_state("stopped")
+        async with self._lock:
+            if agent is not None:
+                await agent.close()
+            if self.agent is None:
+                self._set_state("stopped")
 
     async def restart(self) -> None:
         """End it and start it anew, in the folder of its newest session if it has one. Raises HostError."""
@@ -188,7 +200,7 @@ class Runner:
 
     def _lose(self, exit: Exit) -> None:
         self._sessions.clear()
-        self._early.clear()
+        self._refuse_early()
         self.paused = False
         for session in self.host.of_runner(self):
             session.lost(exit)
@@ -198,6 +210,12 @@ class Runner:
         hint = "send the prompt again to start it anew; `acp-bridge doctor` helps if it goes on"
         detail = self.host.mask("\n".join(exit.stderr[-20:]))
         return HostError("agentDied", f"{self.label} {exit.describe()}", hint, detail=detail)
+
+    def failed(self, error: AgentError) -> HostError:
+        """The agent's refusal as ours, without secrets."""
+        masked = HostError.of_agent(error)
+        masked.detail = self.host.mask(masked.detail)
+        return masked
 
     # log-in
 
@@ -216,8 +234,9 @@ class Runner:
         try:
             await agent.authenticate(chosen)
         except AgentError as error:
-            raise HostError.of_agent(error) from error
-        self._set_state("running")
+            raise self.failed(error) from error
+        if self.agent is agent:
+            self._set_state("running")
         for session in self.host.of_runner(self):
             session.logged_in()
 
@@ -229,7 +248,7 @@ class Runner:
         try:
             await agent.logout()
         except AgentError as error:
-            raise HostError.of_agent(error) from error
+            raise self.failed(error) from error
 
     def wants_login(self, message: str) -> HostError:
         """Note that it wants a log-in; the error that tells the user how."""
@@ -248,36 +267,41 @@ class Runner:
         self._opening += 1
         try:
             native_id = await agent.new_session(session.params)
+            self._opened(session, agent, native_id)
         except AgentError as error:
             if error.kind == "authRequired":
                 raise self.wants_login(error.message) from error
-            raise HostError.of_agent(error) from error
+            raise self.failed(error) from error
         finally:
             self._opening -= 1
+            if not self._opening:
+                self._refuse_early()
         if self.state == "authRequired":
             self._set_state("running")
+
+    def _opened(self, session: Session, agent: Agent, native_id: str) -> None:
+        if self.agent is not agent:
+            raise HostError("agentDied", f"{self.label} ended as it opened the session", "try again")
         if native_id in self._sessions:
             message = f"{self.label} gave a new session the id of one that is open"
             raise HostError("internal", message, "close the other session first; the agent holds only one")
-        session.native_id = native_id
+        if session.closed:
+            raise HostError("unknownSession", f"session {session.id} is closed", "start a new one")
+        session.opened(native_id)
         self._sessions[native_id] = session
         for event in self._early.pop(native_id, []):
-            session.apply(event)
-        if not self._opening:
-            self._refuse_early()
-
-    async def open_again(self, session: Session) -> None:
-        """Give a detached session a running agent. Raises HostError."""
-        session.native_id = None
-        await self.open(session)
+            self._apply(session, event)
 
     def forget(self, session: Session) -> None:
         """The session is closed: its id means nothing any more."""
-        if session.native_id is not None:
-            self._sessions.pop(session.native_id, None)
+        if session.native_id is not None and self._sessions.get(session.native_id) is session:
+            del self._sessions[session.native_id]
 
     def renamed(self, session: Session, native_id: str) -> None:
         """The agent gave the session another id of its own."""
+        if native_id in self._sessions:
+            self._note("log", f"ignored: two sessions would have the id {native_id!r}")
+            return
         self.forget(session)
         session.native_id = native_id
         self._sessions[native_id] = session
@@ -286,17 +310,14 @@ class Runner:
 
     def event(self, session_id: str | None, event: AnyEvent) -> None:
         """Hand one event to its session."""
-        tracer = self.host.tracer
-        if tracer is not None:
-            tracer.event(self.server.id, event)
+        if self.host.tracer is not None:
+            self._trace(self.host.tracer.event, event)
         session = self._sessions.get(session_id) if session_id is not None else None
         if session is not None:
-            session.apply(event)
+            self._apply(session, event)
             self.host.touched(session)
-        elif session_id is not None and self._opening:
-            waiting = self._early.setdefault(session_id, [])
-            if len(waiting) < EARLY_EVENTS:
-                waiting.append(event)
+        elif session_id is not None and self._opening and self._keep_early(session_id, event):
+            return
         elif isinstance(event, Request):
             self._refuse(event, session_id)
         elif isinstance(event, Notice):
@@ -304,12 +325,31 @@ class Runner:
         elif isinstance(event, Log):
             self._note("log", event.text)
 
+    def _apply(self, session: Session, event: AnyEvent) -> None:
+        """One event that cannot be applied costs neither the next one nor the turn."""
+        if isinstance(event, Log):
+            self._note("log", event.text)
+            return
+        try:
+            session.apply(event)
+        except Exception:
+            log.exception("an event of %s could not be applied", self.server.id)
+            if isinstance(event, Request):
+                event.reply.fail(INTERNAL_ERROR, "the request could not be served")
+
+    def _keep_early(self, session_id: str, event: AnyEvent) -> bool:
+        """Keep an event for a session that may be about to be known; False if too many wait."""
+        if sum(map(len, self._early.values())) >= EARLY_EVENTS:
+            return False
+        self._early.setdefault(session_id, []).append(event)
+        return True
+
     def _refuse_early(self) -> None:
-        for session_id, events in self._early.items():
+        early, self._early = self._early, {}
+        for session_id, events in early.items():
             for event in events:
                 if isinstance(event, Request):
                     self._refuse(event, session_id)
-        self._early.clear()
 
     def _refuse(self, event: Request, session_id: str | None) -> None:
         if isinstance(event, ExtensionRequest):
@@ -321,16 +361,27 @@ class Runner:
         """A raw line: kept in the log if it is stderr or noise, else told if somebody follows; traced if
         somebody wants it."""
         if direction in ("stderr", "noise"):
-            self._note(direction, raw.decode("utf-8", "replace").rstrip("\n"))
+            text = raw[: 4 * LOG_LINE].decode("utf-8", "replace").rstrip("\n")
+            self._note(direction, text, len(raw))
         elif self.followers:
             shown = raw[:LINE_SHOWN].decode("utf-8", "replace")
             self.host.show_log(self.server.id, direction, self.host.mask(shown))
         if self.host.tracer is not None:
             self.host.flush()
-            self.host.tracer.wire(self.server.id, direction, raw)
+            self._trace(self.host.tracer.wire, direction, raw)
 
-    def _note(self, stream: str, text: str) -> None:
-        text = self.host.mask(text)
+    def _trace(self, method: Callable[..., None], *args: Any) -> None:
+        """A trace that cannot be written costs no event."""
+        try:
+            method(self.server.id, *args)
+        except Exception:
+            log.exception("the trace failed")
+
+    def _note(self, stream: str, text: str, size: int | None = None) -> None:
+        size = size or len(text)
+        text = self.host.mask(text[: 4 * LOG_LINE])
+        if len(text) > LOG_LINE:
+            text = f"{text[:LOG_LINE]}… ({size} bytes)"
         self.log.append({"time": now(), "stream": stream, "text": text})
         self.host.show_log(self.server.id, stream, text)
 

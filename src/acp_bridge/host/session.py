@@ -12,9 +12,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import anyio
 from msgspec import UNSET
 
-from acp_bridge.agents.agent import AgentError, Exit, SessionParams
+from acp_bridge.agents.agent import Agent, AgentError, Exit, SessionParams
 from acp_bridge.agents.events import (
     AnyEvent,
     Commands,
@@ -78,6 +79,7 @@ class Session:
         self.published = False
         self.detached = False
         self.closed = False
+        self._attaching = anyio.Lock()
         self._renamed = False
         self._handlers: dict[type, Callable[[Any], None]] = {
             PermissionRequest: self._permission,
@@ -167,8 +169,8 @@ class Session:
 
     def close(self) -> None:
         """No more turns: what runs is cancelled, what waits is dropped."""
-        self.closed = True
         self.turns.close()
+        self.closed = True
         self.host.permissions.resolve_all(self, "cancel")
 
     async def set_config_option(self, config_id: str, value: Any) -> list[Json]:
@@ -176,11 +178,9 @@ class Session:
         if not any(option.get("id") == config_id for option in self.config_options):
             known = ", ".join(str(option.get("id")) for option in self.config_options) or "none"
             raise HostError("badParam", f"unknown option {config_id!r}", f"known: {known}", param="configId")
-        agent = self.runner.agent
-        if agent is None or self.native_id is None:
-            raise HostError("agentDied", f"{self.runner.label} is not running", "send a prompt or restart it")
+        agent, native_id = self.require()
         try:
-            await agent.set_config_option(self.native_id, config_id, value)
+            await agent.set_config_option(native_id, config_id, value)
         except AgentError as error:
             raise HostError.of_agent(error) from error
         return self.config_options
@@ -192,24 +192,50 @@ class Session:
         self.changed()
 
     def export(self, format: str = "markdown") -> str:
-        """The conversation as `markdown` or `json`. Raises HostError badParam."""
+        """The conversation as `markdown` or `json`, without secrets. Raises HostError badParam."""
         writers = {"markdown": export.as_markdown, "json": export.as_json}
         if format not in writers:
             raise HostError("badParam", f"unknown format {format!r}", "use markdown or json", param="format")
-        return writers[format](self.summary(), self.thread.entries())
+        return self.host.mask(writers[format](self.summary(), self.thread.entries()))
 
     # the agent behind it
+
+    def live(self) -> tuple[Agent, str] | None:
+        """The running agent that has this conversation and its own id of it; None if none has it now."""
+        agent = self.runner.agent
+        if agent is None or self.native_id is None or self.detached or self.closed:
+            return None
+        return agent, self.native_id
+
+    def require(self) -> tuple[Agent, str]:
+        """`live`, or HostError agentDied."""
+        live = self.live()
+        if live is None:
+            raise HostError("agentDied", f"{self.runner.label} is not running", "send a prompt or restart it")
+        return live
 
     async def attach(self) -> None:
         """Make sure that a running agent has this conversation. Raises HostError."""
         if not self.detached:
             return
-        await self.runner.open_again(self)
+        async with self._attaching:
+            if not self.detached:
+                return
+            await self.runner.open(self)
+            title = f"{self.runner.label} was started again"
+            told = "It does not remember the conversation above."
+            self.transcript.apply(Notice(severity="warning", title=title, description=told))
+            self.changed()
+
+    def opened(self, native_id: str) -> None:
+        """The running agent has this conversation under its id `native_id`."""
+        self.native_id = native_id
         self.detached = False
-        title = f"{self.runner.label} was started again"
-        told = "It does not remember the conversation above."
-        self.transcript.apply(Notice(severity="warning", title=title, description=told))
-        self.changed()
+
+    def interrupt(self) -> None:
+        """The bridge ends: a turn that runs is over, what waits is kept."""
+        self.turns.interrupt()
+        self.host.permissions.resolve_all(self, "exit")
 
     def lost(self, exit: Exit) -> None:
         """The agent is gone: end what runs, answer what waits, keep the thread."""
@@ -243,7 +269,7 @@ class Session:
         self._set("usage", usage_json(event, self.usage))
 
     def _session_info(self, event: SessionInfo) -> None:
-        if event.native_session_id is not UNSET:
+        if event.native_session_id is not UNSET and event.native_session_id != self.native_id:
             self.runner.renamed(self, event.native_session_id)
         if event.title is not UNSET and not self._renamed:
             self._set("title", one_line(event.title, 200) if event.title else None)
@@ -280,16 +306,23 @@ class Session:
 
     def permission_resolved(self, pending: Pending, outcome: Json, by: str) -> None:
         """Called by Permissions once a request is settled."""
-        if pending.entry.id in self.thread:
-            done: Json = {"outcome": outcome} if pending.entry.kind == "permission" else {"requestId": None}
-            self.thread.patch(pending.entry, done)
+        entry = pending.entry
+        if entry.id in self.thread and entry.kind == "permission":
+            self.thread.patch(entry, {"outcome": outcome})
+        elif entry.id in self.thread:
+            others = [other.id for other in self.host.permissions.of(self) if other.entry is entry]
+            self.thread.patch(entry, {"requestId": others[-1] if others else None})
         self.changed()
         self.host.permission_resolved(self, pending.id, outcome, by)
 
     async def _serve(self, serve: Callable[[Any], Awaitable[None]], event: Request) -> None:
-        """Serve a request in a task; one that fails is answered all the same."""
+        """Serve a request in a task, until the agent takes it back; one that fails is answered too."""
+        scope = anyio.CancelScope()
+        event.reply.on_cancel(scope.cancel)
         try:
-            await serve(event)
+            with scope:
+                if self.live() is not None:
+                    await serve(event)
         finally:
             event.reply.fail(INTERNAL_ERROR, "the request could not be served")
 

@@ -84,21 +84,18 @@ class Transcript:
             fields["clientMessageId"] = client_message_id
         return self._put("user", fields)
 
-    def resume_turn(self, turn_id: str, blocks: list[Json]) -> None:
-        """Open a turn whose user entry stands already (sent again after a log-in, perhaps edited)."""
+    def resume_turn(self, turn_id: str, entry: Entry, blocks: list[Json]) -> None:
+        """Open a turn whose user entry stands: a prompt, perhaps edited, sent again after a log-in."""
         self.turn_id = turn_id
         self.echo.expect(blocks)
         self._end_run()
-        for entry_id in self.thread.order:
-            entry = self.thread.entry(entry_id)
-            if entry.kind == "user" and entry.turn_id == turn_id:
-                self.thread.patch(entry, {"blocks": blocks})
-                return
+        self.thread.patch(entry, {"blocks": blocks})
 
     def drop_turn(self, turn_id: str) -> None:
-        """Put the one `stop` entry of a turn that began, was put back, and will not go on."""
-        self._end_run()
-        self.thread.put("stop", {"stopReason": "cancelled"}, turn_id=turn_id)
+        """Put the stop of a turn that stands in the thread, waited to be sent again and will not be: behind
+        what there is of it."""
+        last = next(i for i in reversed(self.thread.order) if self.thread.entry(i).turn_id == turn_id)
+        self.thread.put("stop", {"stopReason": "cancelled"}, turn_id=turn_id, after=last)
 
     def close_tools(self) -> bool:
         """Mark what is still open as cancelled: the turn is over or being cancelled. False if nothing was."""

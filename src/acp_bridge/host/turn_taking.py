@@ -35,7 +35,8 @@ class Turns:
         self.task_state: Literal["IN_PROGRESS", "REVIEW"] = "IN_PROGRESS"
         self._session = session
         self._last: Json | None = None
-        self._awaits_login = False
+        self._refused: Turn | None = None
+        self._stopped = False
         self._idle = anyio.Event()
         self._idle.set()
 
@@ -51,7 +52,6 @@ class Turns:
 
     def prompt(self, prompt: Any, client_message_id: str | None, mode: str, turn_id: str | None) -> Json:
         """See Session.prompt."""
-        blocks = prompts.as_blocks(prompt)
         runner = self._session.runner
         if mode == "steer":
             hint = "send it with mode queue, or cancel the turn first"
@@ -59,14 +59,18 @@ class Turns:
             raise HostError("unsupported", message, hint, param="mode")
         if mode != "queue":
             raise HostError("badParam", f"unknown mode {mode!r}", "use queue or steer", param="mode")
-        if runner.agent is not None:
-            prompts.refuse_unsupported(blocks, runner.agent.capabilities, runner.label)
-        turn = Turn(turn_id or mint("turn"), blocks, now(), client_message_id)
+        turn = Turn(turn_id or mint("turn"), self._blocks(prompt), now(), client_message_id)
         self.queue.add(turn)
-        if self._idle.is_set():
-            self._idle = anyio.Event()
         self._changed()
         return {"turnId": turn.id, "queuedAt": turn.queued_at}
+
+    def _blocks(self, prompt: Any) -> list[Json]:
+        """The blocks of a prompt that this agent can take, as far as that is known now. Raises HostError."""
+        blocks = prompts.as_blocks(prompt)
+        runner = self._session.runner
+        if runner.agent is not None:
+            prompts.refuse_unsupported(blocks, runner.agent.capabilities, runner.label)
+        return blocks
 
     def cancel(self, turn_id: str | None, reason: str | None) -> bool:
         """See Session.cancel."""
@@ -85,9 +89,7 @@ class Turns:
         running.cancelled = True
         session.host.permissions.resolve_all(session, "cancel")
         session.transcript.close_tools()
-        if running.sent and session.runner.agent is not None and session.native_id is not None:
-            session.runner.agent.cancel(session.native_id, reason or "User requested cancellation")
-        else:
+        if not running.sent or not self._tell_agent(reason):
             running.start.cancel()
         session.changed()
         return True
@@ -99,9 +101,17 @@ class Turns:
         session.host.permissions.resolve_all(session, "cancel")
         if not session.transcript.close_tools() and not waiting:
             return False
-        if session.runner.agent is not None and session.native_id is not None:
-            session.runner.agent.cancel(session.native_id, reason or "User requested cancellation")
+        self._tell_agent(reason)
         session.changed()
+        return True
+
+    def _tell_agent(self, reason: str | None) -> bool:
+        """Send the cancel; False if there is no agent to hear it."""
+        live = self._session.live()
+        if live is None:
+            return False
+        agent, native_id = live
+        agent.cancel(native_id, reason or "User requested cancellation")
         return True
 
     def action(self, action: str, turn_id: str | None, prompt: Any) -> Json:
@@ -129,7 +139,7 @@ class Turns:
 
     def _act_on(self, turn: Turn, action: str, prompt: Any) -> None:
         if action == "edit":
-            turn.blocks = prompts.as_blocks(prompt)
+            turn.blocks = self._blocks(prompt)
         elif action == "remove":
             self._drop(turn)
         else:
@@ -139,25 +149,32 @@ class Turns:
     def _drop(self, turn: Turn) -> None:
         """Take a waiting turn out; one that had begun and waits for a log-in ends so."""
         self.queue.remove(turn.id)
-        if not turn.shown:
+        if turn.entry is None:
             return
         self._session.transcript.drop_turn(turn.id)
-        self._awaits_login = any(waiting.shown for waiting in self.queue.items)
         if self.running is None and not self.queue.waiting:
             self.task_state = "REVIEW"
 
     def close(self) -> None:
         """The session ends: nothing waits any more and what runs is over."""
-        self.queue.items.clear()
+        for waiting in self.queue.clear():
+            if waiting.entry is not None:
+                self._session.transcript.drop_turn(waiting.id)
         turn = self.running
         if turn is not None:
             self.cancel(None, "The session is being closed")
             self._finish(turn, "cancelled")
 
+    def interrupt(self) -> None:
+        """The bridge ends: what runs is over, what waits stays as it is."""
+        self._stopped = True
+        if self.running is not None:
+            self._finish(self.running, "cancelled" if self.running.cancelled else "interrupted")
+
     def logged_in(self) -> None:
         """Send the prompt that waited for a log-in."""
-        if self._awaits_login:
-            self._awaits_login = False
+        turn, self._refused = self._refused, None
+        if turn is not None and self.queue.find(turn.id) is turn:
             self.queue.resume()
             self._changed()
 
@@ -202,9 +219,12 @@ class Turns:
 
     def _changed(self) -> None:
         """The queue changed: start what may start."""
-        turn = self.queue.next()
+        turn = None if self._stopped else self.queue.next()
         if turn is not None:
             self.task_state = "IN_PROGRESS"
+            if self._idle.is_set():
+                self._idle = anyio.Event()
+            turn.start = anyio.CancelScope()
         self._session.changed()
         if turn is not None:
             self._session.host.spawn(self._run, turn)
@@ -212,16 +232,10 @@ class Turns:
             self._idle.set()
 
     async def _run(self, turn: Turn) -> None:
-        session = self._session
-        if turn.shown:
-            session.transcript.resume_turn(turn.id, turn.blocks)
-        else:
-            session.transcript.begin_turn(turn.id, turn.blocks, turn.client_message_id)
-            turn.shown = True
-        if session.title is None:
-            session.title = prompts.title_of(turn.blocks)
-        session.changed()
+        if self.running is not turn:
+            return
         try:
+            self._show(turn)
             with turn.start:
                 await self._send(turn)
         except AgentError as error:
@@ -234,17 +248,30 @@ class Turns:
         if turn.cancelled and not turn.sent:
             self._finish(turn, "cancelled")
 
+    def _show(self, turn: Turn) -> None:
+        """Its user entry opens the turn in the thread."""
+        session = self._session
+        if turn.entry is not None:
+            session.transcript.resume_turn(turn.id, turn.entry, turn.blocks)
+        else:
+            turn.entry = session.transcript.begin_turn(turn.id, turn.blocks, turn.client_message_id)
+        if session.title is None:
+            session.title = prompts.title_of(turn.blocks)
+        session.changed()
+
     async def _send(self, turn: Turn) -> None:
         session = self._session
         await session.attach()
-        agent = session.runner.require()
+        agent, native_id = session.require()
         prompts.refuse_unsupported(turn.blocks, agent.capabilities, session.runner.label)
         if not turn.cancelled:
             turn.sent = True
-            await agent.prompt(session.native_id or "", prompts.fit(turn.blocks, agent.capabilities))
+            await agent.prompt(native_id, prompts.fit(turn.blocks, agent.capabilities))
 
     def _failed(self, turn: Turn, error: HostError) -> None:
-        if error.kind == "authRequired":
+        if turn.cancelled:
+            self._finish(turn, "cancelled")
+        elif error.kind == "authRequired":
             self._needs_login(turn, error)
         else:
             self._finish(turn, "error", error)
@@ -253,10 +280,13 @@ class Turns:
         """Keep the prompt as the head of a held queue; its turn goes on after the log-in."""
         if self.running is not turn:
             return
-        self._awaits_login = True
+        self._refused = turn
         turn.sent = False
         hint = error.hint or "log in; the prompt is kept"
-        self._session.transcript.error(Error(message=error.message, details=error.detail, hint=hint))
+        session = self._session
+        session.host.permissions.resolve_all(session, "cancel")
+        session.transcript.close_tools()
+        session.transcript.error(Error(message=error.message, details=error.detail, hint=hint))
         self.queue.put_back()
         self._ended(turn, "error", error)
 
@@ -265,6 +295,10 @@ class Turns:
     ) -> None:
         if self.running is not turn:
             return
+        if turn.entry is None:
+            self._show(turn)
+        if self._refused is turn:
+            self._refused = None
         session = self._session
         session.host.permissions.resolve_all(session, "cancel")
         shown = None if error is None else Error(message=error.message, details=error.detail, hint=error.hint)
@@ -279,6 +313,6 @@ class Turns:
         if error is not None:
             told = {"kind": error.kind, "message": error.message, "hint": error.hint, "detail": error.detail}
             self._last["error"] = told
-        if not self.queue.waiting and not self._awaits_login:
+        if not self.queue.waiting and turn is not self._refused:
             self.task_state = "REVIEW"
         self._changed()

@@ -14,18 +14,21 @@ from typing import Any
 
 import anyio
 
+from acp_bridge.host.thread import Entry
+
 Json = dict[str, Any]
 
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """One prompt and what became of it. `shown`: its user entry stands; `sent`: the agent has it."""
+    """One prompt and what became of it. `entry`: its user entry, once it stands; `sent`: the agent has it;
+    `start`: the scope of its way to the agent."""
 
     id: str
     blocks: list[Json]
     queued_at: str
     client_message_id: str | None = None
-    shown: bool = False
+    entry: Entry | None = None
     sent: bool = False
     cancelled: bool = False
     start: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -49,8 +52,11 @@ class TurnQueue:
 
     def as_json(self) -> Json:
         """`{held, items}`."""
-        waiting = [self._jump, *self.items] if self._jump is not None else self.items
-        return {"held": self.held, "items": [turn.as_json() for turn in waiting]}
+        return {"held": self.held, "items": [turn.as_json() for turn in self.waiting_turns()]}
+
+    def waiting_turns(self) -> list[Turn]:
+        """What waits, in the order in which it would run."""
+        return [self._jump, *self.items] if self._jump is not None else list(self.items)
 
     @property
     def waiting(self) -> bool:
@@ -85,10 +91,18 @@ class TurnQueue:
         """The running turn could not be done for want of a log-in: head of a held queue, behind those that
         wait for the same already."""
         if self.running is not None:
-            earlier = sum(turn.shown for turn in self.items)
+            earlier = sum(turn.entry is not None for turn in self.items)
             self.items.insert(earlier, self.running)
         self.running = None
         self.held = True
+
+    def clear(self) -> list[Turn]:
+        """Take everything out that waits."""
+        waiting = self.waiting_turns()
+        self._jump = None
+        self.items.clear()
+        self.held = False
+        return waiting
 
     def resume(self) -> None:
         """Let what is held go on."""
@@ -96,8 +110,7 @@ class TurnQueue:
 
     def find(self, turn_id: str) -> Turn | None:
         """A waiting turn."""
-        waiting = [self._jump, *self.items] if self._jump is not None else self.items
-        return next((turn for turn in waiting if turn.id == turn_id), None)
+        return next((turn for turn in self.waiting_turns() if turn.id == turn_id), None)
 
     def remove(self, turn_id: str) -> bool:
         """Take a waiting turn out; False if none has that id."""
