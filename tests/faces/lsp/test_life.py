@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pty
 import subprocess
 import sys
 import time
@@ -50,6 +52,21 @@ def talk(environ: Environ, data: bytes) -> tuple[int, dict[Any, Any], str]:
         if "method" not in message:
             answers[message["id"]] = message.get("result", message.get("error"))
     return done.returncode, answers, done.stderr.decode()
+
+
+def test_a_person_at_a_terminal_is_told_what_this_is(environ: Environ) -> None:
+    master, slave = pty.openpty()
+    bridge = subprocess.Popen(
+        [*BRIDGE], stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=environ, text=True
+    )
+    os.close(slave)
+    assert bridge.stderr is not None
+    told = bridge.stderr.readline() + bridge.stderr.readline()
+    os.close(master)
+    bridge.wait(TIMEOUT)
+    bridge.stderr.close()
+    assert "waits for an editor" in told
+    assert "acp-bridge --help" in told
 
 
 def test_nothing_heavy_is_imported_before_the_handshake(environ: Environ) -> None:

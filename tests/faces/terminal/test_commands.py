@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -66,6 +67,29 @@ def test_half_a_command_is_a_usage_error(cli: Cli, words: list[str]) -> None:
     done = cli.run(*words)
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["--log-level", "loud", "demo"], "acp-bridge --help"),
+        (["run", "--permission", "maybe", "x"], "acp-bridge run --help"),
+    ],
+)
+def test_a_wrong_value_names_those_there_are(cli: Cli, words: list[str], hint: str) -> None:
+    done = cli.run(*words)
+    assert done.status == 2
+    error, what_to_try = done.stderr.splitlines()
+    assert re.fullmatch(r"error: Invalid value for '\S+': '\w+' is not one of '\w+'.*", error)
+    assert what_to_try == f"try: {hint}"
+
+
+def test_agents_list_in_a_pipe_has_one_line_an_agent(cli: Cli) -> None:
+    command = "/nowhere/" + "a-long-name-" * 20
+    cli.agents({"Mine": {"command": command}})
+    done = cli.run("agents", "list")
+    [mine] = [line for line in done.stdout.splitlines() if "Mine" in line]
+    assert command in mine
 
 
 def test_agents_list(cli: Cli) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,22 @@ def test_what_the_user_configured_does_not_disturb_it(cli: Cli) -> None:
     cli.agents({"demo": {"command": "/nowhere"}})
     (cli.config / "agents.json").write_text("{")
     check_whole_turn(cli.run("demo"))
+
+
+def test_what_to_type_next_works_where_the_program_is_not_on_path(cli: Cli) -> None:
+    program = str(Path(sys.executable).with_name("acp-bridge"))
+    assert os.path.exists(program)
+    for path, word in (("/nowhere", program), (os.path.dirname(program), "acp-bridge")):
+        environ = {**cli.environ, "PATH": path}
+        done = subprocess.run(
+            [program, "demo"],
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            stdin=subprocess.DEVNULL,
+        )
+        assert f"  {word} agents list" in done.stderr
 
 
 def test_in_an_empty_network_namespace(cli: Cli) -> None:

@@ -20,6 +20,10 @@ from acp_bridge.jsonrpc.transport import open_fds
 
 log = logging.getLogger(__name__)
 USAGE = "usage: acp-bridge lsp [--stdio] [--config FILE]... [--log-level debug|info|warning|error]"
+PERSON = (
+    "acp-bridge: this is the language server; it waits for an editor on stdin (Ctrl-C ends it).\n"
+    "For commands to type, see: acp-bridge --help\n"
+)
 LEVELS = ("debug", "info", "warning", "error")
 LAST_WORDS_SECONDS = 1.0
 
@@ -47,6 +51,8 @@ def main(argv: list[str]) -> int:
     if options.help:
         sys.stdout.write(f"{USAGE}\nA language server on stdio; editors start it.\n")
         return 0
+    if sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write(PERSON)
     read_fd, write_fd = claim_stdio()
     logging.basicConfig(
         stream=sys.stderr, level=options.log_level.upper(), format="acp-bridge: %(levelname)s: %(message)s"

@@ -15,6 +15,7 @@ from acp_bridge.host.host import Host
 from acp_bridge.host.visible import one_line
 
 Json = dict[str, Any]
+WIDTH_OF_A_PIPE = 1000
 
 
 def list_agents(host: Host, as_json: bool, out: Console) -> None:
@@ -24,6 +25,8 @@ def list_agents(host: Host, as_json: bool, out: Console) -> None:
     if as_json:
         print_json({"agents": agents, "default": default}, out)
         return
+    if not out.is_terminal:
+        out.width = WIDTH_OF_A_PIPE
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("", "agent", "name", "protocol", "available", "where from, or why not"):
         table.add_column(column, overflow="fold")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -20,12 +21,13 @@ from acp_bridge.faces.terminal.turn import TurnOptions, play
 
 PROMPT = "Show me a whole turn."
 NOTES = "demo-notes.md"
+PROGRAM = "acp-bridge"
 _START = "# Notes\n\n- A file in a scratch folder.\n"
-_NEXT = """Next:
-  acp-bridge agents list          which agents this machine has
-  acp-bridge run AGENT "PROMPT"   one turn with one of them
-  acp-bridge lsp                  what an editor starts; see the README
-"""
+_NEXT = {
+    "agents list": "which agents this machine has",
+    'run AGENT "PROMPT"': "one turn with one of them",
+    "lsp": "what an editor starts; see the README",
+}
 
 
 def demo(keep: bool, as_json: bool = False) -> int:
@@ -62,7 +64,15 @@ def _farewell(err: Console, folder: Path, keep: bool) -> None:
         _say(err, f"  {line}")
     err.print()
     _say(err, f"The folder {folder} is {'kept' if keep else 'removed now (--keep keeps it)'}.", "dim")
-    _say(err, _NEXT, "dim")
+    _say(err, _next(sys.argv[0]), "dim")
+
+
+def _next(started_as: str) -> str:
+    """What to type next, by the word that works here: the program may not be on PATH."""
+    on_path = shutil.which(PROGRAM) is not None or Path(started_as).name != PROGRAM
+    program = PROGRAM if on_path else shlex.quote(started_as)
+    width = max(map(len, _NEXT))
+    return "\n".join(["Next:", *(f"  {program} {word:{width}}   {why}" for word, why in _NEXT.items()), ""])
 
 
 def _say(err: Console, text: str, style: str = "") -> None:

@@ -116,11 +116,11 @@ def _complain(err: Console, failure: Failed) -> int:
 
 def _usage(err: Console, error: Exception) -> int:
     context = getattr(error, "ctx", None)
-    message = error.format_message()  # type: ignore[attr-defined]
+    message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
     if context is None or type(error).__name__ == "NoArgsIsHelpError":
         err.print(Text(message), soft_wrap=True)
         return USAGE
-    commands = getattr(context.command, "commands", None)
+    commands = None if getattr(error, "param", None) else getattr(context.command, "commands", None)
     hint = f"{context.command_path} --help"
     if commands:
         hint = f"one of: {', '.join(sorted([*commands, *(() if context.parent else ('lsp',))]))}; or {hint}"
@@ -150,7 +150,7 @@ def _options(
     context.obj = _Global(list(config or []))
 
 
-@app.command()
+@app.command(short_help="A whole turn with the built-in agent: no network, no key.")
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Do not remove the scratch folder.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line on stdout.")] = False,
@@ -159,7 +159,7 @@ def demo(
     return play_demo(keep, as_json)
 
 
-@app.command()
+@app.command(short_help="One turn with an agent: for people, and for scripts.")
 def run(
     context: typer.Context,
     words: Annotated[
@@ -173,7 +173,9 @@ def run(
     trace: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Write every raw message, event and op (- = stderr).")
     ] = None,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="Continue a session.")] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="For later: sessions are not kept yet.")
+    ] = None,
     config_option: Annotated[
         list[str] | None, typer.Option(metavar="ID=VALUE", help="Set an option of the agent's, say model=x.")
     ] = None,
