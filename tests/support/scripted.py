@@ -52,6 +52,7 @@ class Agent:
         self.inbox: queue.Queue[Json | None] = queue.Queue()
         self.later: list[Json] = []
         self.session = ""
+        self.sessions = 0
         self.cwd = ""
         self.answer = ""
         self.turns = 0
@@ -134,12 +135,14 @@ class Agent:
             return {"error": custom["error"]}
         if self.locked() and not self.scenario.get("authAtPrompt"):
             return {"error": {"code": -32000, "message": "Authentication required"}}
-        self.session, self.cwd = f"native-{os.getpid()}", params["cwd"]
+        self.sessions += 1
+        self.session, self.cwd = f"native-{os.getpid()}-{self.sessions}", params["cwd"]
         return {"result": {"sessionId": self.session, **custom}}
 
     def prompt(self, params: Json) -> Json:
         if self.locked():
             return {"error": {"code": -32000, "message": "Authentication required"}}
+        self.session = params["sessionId"]
         turns = self.scenario.get("prompts") or [[]]
         steps = turns[min(self.turns, len(turns) - 1)]
         self.turns += 1

@@ -36,6 +36,7 @@ export interface AgentEntry {
 
 export interface AgentList {
   agents: Agent[];
+  defaultAgent?: string | null;
 }
 
 export interface AgentLog {

@@ -46,8 +46,9 @@ class Edits:
             message = f"the editor did not take the edit of {document.path or document.uri}: {reason}"
             raise HostError("stale", message, "read the file again and repeat the edit")
 
-    async def apply(self, document: Document, change: Change, label: str) -> str | None:
-        """Apply one change to the text as it stands; returns None once it is seen, else why it was not."""
+    async def apply(self, document: Document, change: Change, label: str | None = None) -> str | None:
+        """Apply one change to the text as it stands; returns None once it is seen, else why it was not. A
+        label is for changes a person may want to name or undo: some editors print it each time."""
         if not self._features.apply_edit:
             message = "this editor applies no edits (workspace.applyEdit)"
             raise HostError("unsupported", message, "close the file, so that it is written on disk")
@@ -74,7 +75,7 @@ class Edits:
             return False
         return isinstance(answer, dict) and answer.get("ok") is True
 
-    async def _ask(self, document: Document, change: Change, label: str) -> str | None:
+    async def _ask(self, document: Document, change: Change, label: str | None) -> str | None:
         """Why the editor says it did not apply; None if it says it did."""
         change = inside(document.text, change)
         edit = {
@@ -90,7 +91,9 @@ class Edits:
             workspace_edit = {"changes": {document.uri: [edit]}}
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                params = {"label": label, "edit": workspace_edit}
+                params = (
+                    {"edit": workspace_edit} if label is None else {"label": label, "edit": workspace_edit}
+                )
                 answer = await self._peer.call("workspace/applyEdit", params)
         except (RpcError, ConnectionClosed) as error:
             return str(error)

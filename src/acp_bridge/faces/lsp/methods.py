@@ -6,6 +6,7 @@ docs/editor-protocol.md says what each means; the host does the work.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
@@ -53,7 +54,10 @@ def prompt_of(prompt: Any) -> Any:
 
 async def _agents_list(editor: Editor, params: Nothing) -> Json:
     await editor.host.resolved_environ()
-    return {"agents": editor.host.list_agents()}
+    listed: Json = {"agents": editor.host.list_agents()}
+    with suppress(HostError):
+        listed["defaultAgent"] = editor.agent(None)
+    return listed
 
 
 async def _agents_restart(editor: Editor, params: AgentParams) -> Json:

@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 PACE_SECONDS = 0.2
+SETTLE_SECONDS = 3.0
 TRIES = 3
 HISTORY = 8
 NO_TURN = "-"
@@ -81,6 +82,7 @@ class ThreadFile:
         self._history: deque[tuple[Layout, _State]] = deque(maxlen=HISTORY)
         self._refusals = 0
         self._dirty = anyio.Event()
+        self._written = anyio.Event()
         self._write(text)
         self._remember()
 
@@ -92,13 +94,23 @@ class ThreadFile:
     @property
     def busy(self) -> bool:
         """A prompt was taken whose answer is not written for good yet, or another turn runs."""
-        running = self.session is not None and self.session.turns.running is not None
-        return running or (self.layout.answer is not None and not self._between_turns)
+        return self._running or (self.layout.answer is not None and not self._between_turns)
+
+    @property
+    def _running(self) -> bool:
+        return self.session is not None and self.session.turns.running is not None
 
     @property
     def _between_turns(self) -> bool:
         """What is being written belongs to no turn, so it has no end of its own."""
         return self._state.turn is not None and self._state.turn.startswith(NO_TURN)
+
+    async def settled(self) -> None:
+        """Return once the answer of a turn that is over is written for good, at most after `SETTLE_SECONDS`:
+        the user sees the next marker, and may send, before we know that the editor has it."""
+        with anyio.move_on_after(SETTLE_SECONDS):
+            while self.busy and not self._running:
+                await self._written.wait()
 
     def take_prompt(self) -> str:
         """What the user has written to be sent; its answer will stand behind it. Raises HostError."""
@@ -195,6 +207,8 @@ class ThreadFile:
     def _end(self, key: str) -> None:
         self._state = _State(self._state.done | {key})
         self.layout.finish()
+        self._written.set()
+        self._written = anyio.Event()
 
     async def _show(self, entries: list[Json], finished: bool) -> bool:
         """Bring the answer up to date; False if it must be tried again."""
@@ -229,7 +243,7 @@ class ThreadFile:
         if document.text != plan.before:
             self._became(document.text)
             return "the text changed meanwhile"
-        refused = await self._around.edits.apply(document, plan.change, "answer of the agent")
+        refused = await self._around.edits.apply(document, plan.change)
         if refused is None and self.layout is layout:
             layout.landed(plan, before, document.text)
         return refused

@@ -60,6 +60,7 @@ class AgentLogParams(AgentParams):
 
 class AgentList(Wire):
     agents: list[Agent]
+    default_agent: str | None = None
 
 
 class AgentLog(Wire):
