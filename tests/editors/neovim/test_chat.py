@@ -279,6 +279,15 @@ def test_the_help_is_found(chat: Neovim, picture: Picture) -> None:
     chat.sees("4. Keys")
 
 
+def test_the_help_needs_no_tags_and_the_prompts_bar_is_never_cut(chat: Neovim) -> None:
+    chat.keys(":vertical resize 34<CR>")
+    chat.sees(" Prompt  ")
+    chat.sees("<C-s> send · g? help")
+    chat.keys("g?")
+    chat.sees("4. Keys")
+    chat.sees("In the prompt:")
+
+
 def plugin_copy(nvim: Neovim) -> Path:
     """The plugin's help in a folder of the test's own: tags are written beside it."""
     from support.neovim import PLUGIN

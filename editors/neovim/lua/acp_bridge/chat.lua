@@ -83,6 +83,19 @@ function Chat:map(buf, modes, keys, what, action)
   vim.keymap.set(modes, keys, action, { buffer = buf, nowait = true, desc = 'acp-bridge: ' .. what })
 end
 
+--- The help page at its keys. Where nobody has made help tags the page is opened as a file.
+local function show_keys()
+  if pcall(vim.cmd.help, 'acp_bridge-keys') then
+    return
+  end
+  local page = assert(vim.api.nvim_get_runtime_file('doc/acp_bridge.txt', false)[1])
+  vim.cmd.sview(vim.fn.fnameescape(page))
+  vim.bo.filetype = 'help'
+  vim.bo.buftype = 'help'
+  vim.fn.search('\\*acp_bridge-keys\\*', 'w')
+  vim.cmd.normal({ 'zt', bang = true })
+end
+
 ---@private
 function Chat:map_chat()
   local function map(keys, what, action)
@@ -120,9 +133,7 @@ function Chat:map_chat()
   map('q', 'close the chat', function()
     self:hide()
   end)
-  map('g?', 'help', function()
-    vim.cmd.help('acp_bridge-keys')
-  end)
+  map('g?', 'help', show_keys)
 end
 
 ---@private
@@ -139,9 +150,7 @@ function Chat:map_prompt()
   self:map(self.prompt_buf, 'n', 'q', 'close the chat', function()
     self:hide()
   end)
-  self:map(self.prompt_buf, 'n', 'g?', 'help', function()
-    vim.cmd.help('acp_bridge-keys')
-  end)
+  self:map(self.prompt_buf, 'n', 'g?', 'help', show_keys)
 end
 
 ---@param buf integer

@@ -92,7 +92,9 @@ end
 --- 'winbar' of a prompt window
 ---@return string
 function M.prompt()
-  return '%#AcpBridgeUser# Prompt %#AcpBridgeMuted#%= <C-s> send · <C-c> cancel · g? help %*'
+  local width = vim.api.nvim_win_get_width(vim.g.statusline_winid or 0)
+  local keys = width >= 46 and '<C-s> send · <C-c> cancel · g? help' or '<C-s> send · g? help'
+  return '%#AcpBridgeUser# Prompt %#AcpBridgeMuted#%= ' .. keys .. ' %*'
 end
 
 return M
