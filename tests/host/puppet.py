@@ -58,6 +58,8 @@ class Puppet:
         self.on_new: Callable[[], None] = lambda: None
         self.refuse_new: AgentError | None = None
         self.refuse_prompt: AgentError | None = None
+        self.refuse_set: AgentError | None = None
+        self.gates: dict[str, anyio.Event] = {}
         self.paused = False
         self.closed = False
 
@@ -72,11 +74,21 @@ class Puppet:
     def die(self, **exit: Any) -> None:
         self.client.exited(Exit(**exit))
 
+    def hold(self, what: str) -> anyio.Event:
+        """Let the next calls of `initialize`, `new`, `close` or `set` wait for the event."""
+        self.gates[what] = anyio.Event()
+        return self.gates[what]
+
+    async def _pass(self, what: str) -> None:
+        if what in self.gates:
+            await self.gates[what].wait()
+
     async def start(self) -> None:
         self.calls.append(("start", None))
 
     async def initialize(self) -> None:
         self.calls.append(("initialize", None))
+        await self._pass("initialize")
 
     async def authenticate(self, method_id: str) -> None:
         self.calls.append(("authenticate", method_id))
@@ -91,6 +103,7 @@ class Puppet:
         self.sessions += 1
         native_id = f"n{self.sessions}"
         self.on_new()
+        await self._pass("new")
         await anyio.lowlevel.checkpoint()
         return native_id
 
@@ -104,6 +117,9 @@ class Puppet:
 
     async def set_config_option(self, session_id: str, config_id: str, value: Any) -> None:
         self.calls.append(("set", (config_id, value)))
+        await self._pass("set")
+        if self.refuse_set is not None:
+            raise self.refuse_set
 
     def pause(self) -> None:
         self.paused = True
@@ -116,6 +132,7 @@ class Puppet:
 
     async def close_session(self, session_id: str) -> None:
         self.calls.append(("close", session_id))
+        await self._pass("close")
 
     async def close(self) -> None:
         self.closed = True
@@ -129,16 +146,20 @@ class Ui:
 
     def __init__(self) -> None:
         self.congested = False
+        self.faults: list[Exception] = []
         self.seen: list[tuple[str, Any]] = []
         self.threads: dict[str, list[Json]] = {}
         self.revs: dict[str, int] = {}
 
     def thread_changed(self, session: Session, delta: Any) -> None:
-        message = delta.message()
-        assert message["fromRev"] == self.revs.get(session.id, message["fromRev"])
-        self.revs[session.id] = message["rev"]
-        self.threads[session.id] = apply_ops(self.threads.get(session.id, []), message["ops"])
-        self.seen.append(("thread", message))
+        try:
+            message = delta.message()
+            assert message["fromRev"] == self.revs.get(session.id, message["fromRev"])
+            self.revs[session.id] = message["rev"]
+            self.threads[session.id] = apply_ops(self.threads.get(session.id, []), message["ops"])
+            self.seen.append(("thread", message))
+        except Exception as fault:
+            self.faults.append(fault)
 
     def session_changed(self, session: Session) -> None:
         self.seen.append(("session", session.summary()))
@@ -154,8 +175,11 @@ class Ui:
 
     def elicitation_requested(self, session: Session | None, request: Json) -> None: ...
     def elicitation_resolved(self, request_id: str, action: str, by: str) -> None: ...
-    def progress(self, session: Session, percent: float | None, message: str | None) -> None: ...
-    def log(self, agent_id: str, stream: str, text: str) -> None: ...
+    def progress(self, session: Session, percent: float | None, message: str | None) -> None:
+        self.seen.append(("progress", message))
+
+    def log(self, agent_id: str, stream: str, text: str) -> None:
+        self.seen.append(("log", text))
 
     def of(self, kind: str) -> list[Any]:
         return [value for name, value in self.seen if name == kind]
@@ -216,3 +240,4 @@ async def stage(
     async with host.running():
         host.attach(ui)
         yield here
+    assert ui.faults == []
