@@ -46,6 +46,14 @@ class TestNdjson:
         assert framing.feed(text[:10]) == []
         assert framing.feed(text[10:] + b"\n") == [text]
 
+    def test_a_line_without_end_is_given_up_and_the_next_one_counts(self) -> None:
+        framing = Ndjson(longest=1000)
+        bodies = [body for _ in range(20) for body in framing.feed(b"x" * 99)]
+        bodies += framing.feed(b'yy\n{"a":1}\n{"b"')
+        bodies += framing.feed(b":2}\n")
+        assert bodies == [b'{"a":1}', b'{"b":2}']
+        assert framing.junk == [b"x" * 200]
+
     def test_frame(self) -> None:
         assert Ndjson().frame(b"{}") == b"{}\n"
 

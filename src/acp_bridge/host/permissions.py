@@ -131,7 +131,7 @@ class Permissions:
 def request_of_agent(event: PermissionRequest, session: Session, entry: Entry) -> Json:
     """The `acp/permission/requested` request for an agent's question; what is shown is made visible."""
     action = action_of(event, session, entry)
-    title = event.title or (entry.fields.get("title") if entry.kind == "tool" else None) or action["type"]
+    title = event.title or entry.fields.get("title") or action["type"]
     request: Json = {
         "requestId": mint("req"),
         "sessionId": session.id,

@@ -40,16 +40,30 @@ class Framing(Protocol):
         ...
 
 
+LONGEST_LINE = 256 * 1024 * 1024
+"""Bytes of one line that are kept; a longer one would be the end of the bridge, and is junk."""
+_SHOWN = 200
+
+
 class Ndjson:
-    """One message a line. A body that is written must hold no raw line end (compact JSON holds none)."""
+    """One message a line; one longer than `longest` bytes is junk, and the next line counts again. A body
+    that is written must hold no raw line end (compact JSON holds none)."""
 
     tail = b"\n"
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
         self.junk: list[bytes] = []
         self._tail = bytearray()
+        self._longest = longest
+        self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
+        if self._skipping:
+            end = data.find(b"\n")
+            if end < 0:
+                return []
+            self._skipping = False
+            data = data[end + 1 :]
         lines = data.split(b"\n")
         rest = lines.pop()
         if lines and self._tail:
@@ -58,6 +72,10 @@ class Ndjson:
             self._tail = bytearray()
         if rest:
             self._tail += rest
+            if len(self._tail) > self._longest:
+                self.junk.append(bytes(self._tail[:_SHOWN]))
+                self._tail = bytearray()
+                self._skipping = True
         if b"\r" in data or (lines and lines[0].endswith(b"\r")):
             lines = [_without_cr(line) for line in lines]
         return [line for line in lines if line and not line.isspace()]
