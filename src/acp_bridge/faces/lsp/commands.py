@@ -119,6 +119,7 @@ async def _send(editor: Editor, params: UriParams) -> Json:
     if start is not None and not start.over:
         hint = "send it again in a moment"
         raise HostError("agentUnavailable", f"{start.agent} is still starting", hint)
+    await file.settled()
     prompt = file.take_prompt()
     if file.session is None and start is not None:
         return await _start(editor, start, prompt)

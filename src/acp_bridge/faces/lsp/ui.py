@@ -36,8 +36,10 @@ class Ui:
         return transport is not None and transport.congested and not self._catching_up
 
     def follow(self, agent_id: str, follow: bool) -> None:
-        """Start or stop `acp/log` for one agent."""
+        """Start or stop `acp/log` for one agent; never for an editor that announced nothing."""
         host = self._editor.host
+        if self._editor.features.acp is None:
+            return
         host.follow(self, agent_id, follow)
         (self._followed.add if follow else self._followed.discard)(host.runner(agent_id).server.id)
 

@@ -173,7 +173,8 @@ def parse(shape: Shape, params: Any) -> Any:
     except ValidationError as error:
         first = error.errors()[0]
         where = [str(part) for part in first["loc"]] or ["params"]
-        message = f"{'.'.join(where)}: {first['msg']}"
+        wrong = "must be an object" if first["type"] == "model_type" else first["msg"]
+        message = f"{'.'.join(where)}: {wrong}"
         raise HostError("badParam", message, _fields(shape), param=where[0]) from None
 
 
