@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from pytest import MonkeyPatch
 
 from acp_bridge.agents.agent import AgentError
-from acp_bridge.agents.events import Error, MessageChunk, ToolCall, TurnState
+from acp_bridge.agents.events import Error, MessageChunk, PermissionRequest, ToolCall, TurnState
 from acp_bridge.host.errors import HostError
 
-from .puppet import Stage, stage
+from .puppet import Puppet, Reply, Stage, stage
 
 
 def stops(at: Stage, session: Any) -> list[tuple[str, str]]:
@@ -257,3 +258,187 @@ async def test_closing_ends_the_turn_and_forgets_the_session(
         with pytest.raises(HostError) as caught:
             at.host.session(session.id)
         assert caught.value.kind == "unknownSession"
+
+
+async def test_what_waits_never_starts_in_a_closed_session(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("go")
+        session.prompt("later")
+        now = session.prompt("now")["turnId"]
+        await at.until(lambda: at.puppet.asked("prompt"))
+        session.queue_action("sendNow", now)
+        await at.host.close_session(session.id)
+        await at.settle()
+        assert at.puppet.asked("prompt") == ["go"]
+        assert session.summary()["queue"] == {"held": False, "items": []}
+        assert len(at.puppets) == 1
+        with pytest.raises(HostError) as caught:
+            session.prompt("more")
+        assert caught.value.kind == "unknownSession"
+
+
+async def test_closing_before_a_turn_has_begun_still_shows_it_whole(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("first")
+        await at.until(lambda: at.puppet.asked("prompt"))
+        at.puppet.end()
+        await session.wait_idle()
+        turn = session.prompt("go")["turnId"]
+        await at.host.close_session(session.id)
+        await at.settle()
+        told = [(e["kind"], e["turnId"]) for e in session.thread.entries()[2:]]
+        assert told == [("user", turn), ("stop", turn)]
+        assert at.puppet.asked("prompt") == ["first"]
+
+
+async def test_a_cancel_that_comes_before_the_agent_has_started_ends_the_turn(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    def prepare(puppet: Puppet) -> None:
+        if at.puppets:
+            puppet.hold("initialize")
+
+    async with stage(monkeypatch, str(tmp_path), prepare) as at:
+        session = await at.open()
+        at.puppet.die(code=1)
+        for when in ("at once", "while it starts"):
+            turn = session.prompt("go")["turnId"]
+            if when != "at once":
+                await at.until(lambda: at.puppet.asked("initialize") and len(at.puppets) == 2)
+            assert session.cancel() is True
+            last = await session.wait_idle()
+            assert last == {"turnId": turn, "stopReason": "cancelled", "cancelled": True}
+        assert at.puppet.closed
+        assert [e["kind"] for e in session.thread.entries()] == ["user", "stop"] * 2
+
+
+async def test_a_turn_that_is_cancelled_as_it_fails_was_cancelled(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+
+        async def fail(session_id: str, blocks: Any) -> None:
+            session.cancel()
+            raise AgentError("authRequired", "who are you?")
+
+        at.puppet.prompt = fail  # type: ignore[method-assign]
+        session.prompt("go")
+        assert (await session.wait_idle() or {})["stopReason"] == "cancelled"
+        assert session.summary()["queue"]["items"] == []
+
+
+async def test_waiting_for_idle_sees_what_is_resumed(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("one")
+        second = session.prompt("two")["turnId"]
+        await at.until(lambda: at.puppet.asked("prompt"))
+        at.puppet.end("max_tokens")
+        await session.wait_idle()
+        session.queue_action("resume")
+        with anyio.move_on_after(0.01) as waited:
+            await session.wait_idle()
+        assert waited.cancelled_caught
+        await at.until(lambda: len(at.puppet.asked("prompt")) == 2)
+        at.puppet.end()
+        assert await session.wait_idle() == {"turnId": second, "stopReason": "end_turn"}
+
+
+async def test_nothing_an_agent_left_open_outlives_a_refused_prompt(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        turn = session.prompt("secret")["turnId"]
+        await at.until(lambda: at.puppet.asked("prompt"))
+        reply = Reply()
+        at.puppet.say(
+            PermissionRequest(id="1", reply=reply, options=[], tool_call=ToolCall(id="t", title="x"))
+        )
+        at.puppet.say(TurnState(state="idle", auth_required=True))
+        assert reply.answers == [("result", {"outcome": "cancelled"})]
+        assert session.thread.entries()[1]["status"] == "cancelled"
+        assert session.summary()["taskState"] == "IN_PROGRESS"
+        session.queue_action("edit", turn, "less secret")
+        await at.host.authenticate("puppet", "key")
+        await at.until(lambda: at.puppet.asked("prompt")[1:] == ["less secret"])
+        assert session.thread.entries()[0]["blocks"] == [{"type": "text", "text": "less secret"}]
+        at.puppet.end()
+        await session.wait_idle()
+        assert session.summary()["taskState"] == "REVIEW"
+
+
+@pytest.mark.parametrize("how", ["removed", "cancelled", "closed"])
+async def test_a_refused_prompt_that_is_given_up_ends_once_and_resumes_nothing(
+    monkeypatch: MonkeyPatch, tmp_path: Path, how: str
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        turn = session.prompt("secret")["turnId"]
+        await at.until(lambda: at.puppet.asked("prompt"))
+        at.puppet.say(TurnState(state="idle", auth_required=True))
+        await session.wait_idle()
+        if how == "removed":
+            session.queue_action("remove", turn)
+        elif how == "cancelled":
+            assert session.cancel(turn) is True
+            assert session.cancel(turn) is False
+        else:
+            await at.host.close_session(session.id)
+        await at.settle()
+        ends = [(e["turnId"], e["stopReason"]) for e in session.thread.entries() if e["kind"] == "stop"]
+        assert ends == [(turn, "cancelled")]
+        if how == "closed":
+            return
+        assert session.summary()["taskState"] == "REVIEW"
+        session.prompt("one")
+        session.prompt("held")
+        await at.until(lambda: at.puppet.asked("prompt")[1:] == ["one"])
+        at.puppet.end("refusal")
+        await at.host.authenticate("puppet", "key")
+        await at.settle()
+        assert at.puppet.asked("prompt")[1:] == ["one"]
+        assert session.summary()["queue"]["held"] is True
+
+
+async def test_an_edit_of_what_waits_is_checked_like_a_prompt(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("go")
+        turn = session.prompt("later")["turnId"]
+        with pytest.raises(HostError) as caught:
+            session.queue_action("edit", turn, [{"type": "image", "data": "", "mimeType": "image/png"}])
+        assert caught.value.kind == "unsupported"
+        assert session.summary()["queue"]["items"][0]["blocks"] == [{"type": "text", "text": "later"}]
+
+
+async def test_sending_another_now_keeps_the_order_of_the_rest(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        session.prompt("running")
+        ids = [session.prompt(text)["turnId"] for text in "abc"]
+        await at.until(lambda: at.puppet.asked("prompt"))
+        session.queue_action("sendNow", ids[1])
+        session.queue_action("sendNow", ids[2])
+        session.queue_action("sendNow", ids[2])
+        items = session.queue_action("list")["items"]
+        assert [item["turnId"] for item in items] == [ids[2], ids[1], ids[0]]
+        assert len(at.puppet.asked("cancel")) == 1
+        session.queue_action("edit", ids[2], "c!")
+        at.puppet.end("cancelled")
+        await at.until(lambda: at.puppet.asked("prompt")[1:] == ["c!"])
+        session.queue_action("resume")
+        for text in ("b", "a"):
+            at.puppet.end()
+            await at.until(lambda text=text: at.puppet.asked("prompt")[-1] == text)  # type: ignore[misc]
+        at.puppet.end()
+        await session.wait_idle()
