@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from pytest import MonkeyPatch
 
 from acp_bridge.agents.events import ReadFile, WriteFile
-from acp_bridge.host.disk import DiskError, read_text, write_text
+from acp_bridge.host.disk import DiskError, Shape, read_text, write_text
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.ports import OpenText
 from acp_bridge.host.visible import visible
@@ -245,5 +248,181 @@ def test_a_file_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["latin", "locked"]
 
 
+def test_every_character_that_only_formats_is_made_visible() -> None:
+    kinds = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    hidden = [chr(n) for n in range(sys.maxunicode + 1) if unicodedata.category(chr(n)) in kinds]
+    assert [c for c in hidden if visible(c) == c] == ["\t", "\n"]
+    assert visible("a\r\nb é 漢 👩") == "a\r\nb é 漢 👩"
+
+
 def test_hidden_characters_are_made_visible() -> None:
+    assert visible("a\u2800b\rc") == "a<U+2800>b<U+000D>c"
     assert visible("a\u202eb\x1b[0m\u200b\ttab\nline") == "a<U+202E>b<U+001B>[0m<U+200B>\ttab\nline"
+
+
+async def test_a_part_of_a_dirty_document_is_no_sight_of_it(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    documents = Documents()
+    documents.open[str(path)] = OpenText("one\ntwo\n", 1, True)
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await at.open(documents=documents)
+        await ask(at, reads(path, limit=1))
+        assert (await ask(at, writes(path, "agent")))[0] == "error"
+        await ask(at, reads(path, limit=5))
+        assert await ask(at, writes(path, "agent")) == ("result", None)
+
+
+async def test_what_the_agent_wrote_itself_it_has_seen(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    documents = Documents()
+    documents.open[str(path)] = OpenText("a\r\n", 1, False)
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await at.open(documents=documents)
+        for text in ("b\n", "c\n", "c\n"):
+            assert await ask(at, writes(path, text)) == ("result", None)
+        assert documents.open[str(path)].dirty
+        assert [word for word, _ in documents.log] == ["replace", "save", "replace", "save", "save"]
+
+
+@pytest.mark.parametrize("path", ["relative", "/a\0b", "/\ud800", ""])
+async def test_what_names_no_place_is_refused_by_name(
+    monkeypatch: MonkeyPatch, tmp_path: Path, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await at.open()
+        assert await ask(at, reads(path)) == ("error", -32602)
+        assert await ask(at, writes(path, "x")) == ("error", -32602)
+        assert os.listdir(tmp_path) == []
+        assert at.ui.of("requested") == []
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "long", "file as folder", "huge"])
+async def test_what_is_no_regular_file_is_neither_waited_for_nor_written(
+    monkeypatch: MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    monkeypatch.setattr("acp_bridge.host.disk.READ_LIMIT", 10)
+    path = tmp_path / ("n" * 300 if kind == "long" else "a")
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/zero")
+    elif kind == "file as folder":
+        path.write_text("x")
+        path = path / "b"
+    elif kind == "huge":
+        path.write_text("x" * 11)
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await at.open(additional_directories=["/dev"])
+        with anyio.fail_after(30):
+            assert await ask(at, reads(path)) == ("error", -32603)
+            assert await ask(at, writes(path, "x")) == ("error", -32603)
+        assert await ask(at, writes(tmp_path / "c", "x")) == ("result", None)
+    assert kind != "huge" or path.read_text() == "x" * 11
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_link_that_comes_into_a_judged_path_is_not_followed(tmp_path: Path, what: str) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "a").write_text(folder.name)
+    if what == "file":
+        (inside / "a").unlink()
+        (inside / "a").symlink_to(outside / "a")
+    else:
+        inside.rename(tmp_path / "was")
+        inside.symlink_to(outside)
+    path = str(inside / "a")
+    with pytest.raises(DiskError, match="link|regular"):
+        read_text(path, exact=True)
+    with pytest.raises(DiskError, match="link|regular"):
+        write_text(path, "x", Shape(), exact=True)
+    assert (outside / "a").read_text() == "out"
+    assert os.listdir(outside) == ["a"]
+    assert read_text(path)[0] == "out"
+
+
+async def test_the_question_and_the_access_mean_the_same_place(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    root, first, second = tmp_path / "root", tmp_path / "first", tmp_path / "second"
+    root.mkdir()
+    first.write_text("first")
+    second.write_text("second")
+    (root / "link").symlink_to(first)
+    async with stage(monkeypatch, str(root)) as at:
+        await at.open()
+        reply = Reply()
+        at.puppet.say(reads(root / "link")(reply))
+        await at.until(lambda: at.ui.of("requested"))
+        (request,) = at.ui.of("requested")
+        assert f"(leads to {first})" in request["title"]
+        (root / "link").unlink()
+        (root / "link").symlink_to(second)
+        at.host.answer_permission(request["requestId"], request["options"][0]["optionId"])
+        await at.until(lambda: reply.answers)
+        assert reply.answers == [("result", "first")]
+
+
+async def test_another_name_of_a_file_keeps_the_old_text_and_a_link_stays_a_link(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text("old")
+    os.link(tmp_path / "a", tmp_path / "b")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await at.open()
+        assert await ask(at, writes(tmp_path / "link", "new")) == ("result", None)
+        assert [(tmp_path / name).read_text() for name in ("a", "b", "link")] == ["new", "old", "new"]
+        assert (tmp_path / "link").is_symlink()
+
+
+async def test_additional_folders_and_linked_ones_are_inside(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "more").mkdir()
+    (tmp_path / "root").symlink_to(tmp_path / "real")
+    async with stage(monkeypatch, str(tmp_path / "root")) as at:
+        await at.open(additional_directories=[str(tmp_path / "more")])
+        for name in ("root", "real", "more"):
+            assert await ask(at, writes(tmp_path / name / "a", "x")) == ("result", None)
+        assert at.ui.of("requested") == []
+        reply = Reply()
+        at.puppet.say(reads(tmp_path / "real-not")(reply))
+        await at.until(lambda: at.ui.of("requested"))
+
+
+@pytest.mark.parametrize("how", ["withdrawn", "closed", "died"])
+async def test_a_question_goes_with_whoever_asked(monkeypatch: MonkeyPatch, tmp_path: Path, how: str) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    async with stage(monkeypatch, str(root)) as at:
+        session = await at.open()
+        reply, queued = Reply(), Reply()
+        at.puppet.say(writes(tmp_path / "x", "x")(reply), writes(tmp_path / "y", "y")(queued))
+        await at.until(lambda: at.ui.of("requested"))
+        if how == "withdrawn":
+            for asked in (reply, queued):
+                assert asked.cancel is not None
+                asked.cancel()
+        elif how == "closed":
+            await at.host.close_session(session.id)
+        else:
+            at.puppet.die(code=1)
+        await at.until(lambda: reply.answers and queued.answers)
+        await at.settle()
+        assert {answer[0][0] for answer in (reply.answers, queued.answers)} == {"error"}
+        assert len(at.ui.of("requested")) == len(at.ui.of("resolved")) == 1
+        assert at.host.permissions.of(session) == []
+    assert sorted(os.listdir(tmp_path)) == ["root"]
+
+
+async def test_a_mark_is_written_once(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"\xef\xbb\xbfa")
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await at.open()
+        assert await ask(at, writes(path, "\ufeffb")) == ("result", None)
+        assert path.read_bytes() == b"\xef\xbb\xbfb"

@@ -157,3 +157,105 @@ async def test_unknown_requests_and_scopes_are_named(monkeypatch: MonkeyPatch, t
             at.host.answer_permission(request["requestId"], "yes", "workspace")
         assert (caught.value.kind, caught.value.param) == ("unsupported", "remember")
         assert len(at.host.pending_requests()) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "type", "details"),
+    [
+        (
+            {"kind": "execute", "raw_input": {"command": "bash", "args": ["-c", "rm x; y"]}},
+            "shell",
+            {"command": "bash -c 'rm x; y'"},
+        ),
+        ({"kind": "read", "raw_input": {"command": ["cat", "a b"]}}, "shell", {"command": "cat 'a b'"}),
+        ({"kind": "fetch", "raw_input": {"cmd": "curl x"}}, "shell", {"command": "curl x"}),
+        ({"kind": "execute", "title": "make"}, "shell", {"command": "make"}),
+        (
+            {"kind": "edit", "raw_input": {"command": "create", "path": "/elsewhere/\u202ea"}},
+            "edit",
+            {"paths": [{"uri": "file:///elsewhere/%E2%80%AEa", "path": "/elsewhere/<U+202E>a"}]},
+        ),
+        (
+            {"kind": "delete", "locations": [{"path": "/elsewhere/a"}], "raw_input": {"file_path": "b"}},
+            "delete",
+            {"paths": [{"uri": "file:///elsewhere/a", "path": "/elsewhere/a"}]},
+        ),
+        (
+            {"kind": "fetch", "raw_input": {"url\u200b": ["a\u202e"]}},
+            "fetch",
+            {"rawInput": {"url<U+200B>": ["a<U+202E>"]}},
+        ),
+        ({"kind": "_new", "raw_input": None}, "other", {"rawInput": None}),
+    ],
+)
+async def test_the_action_shows_exactly_what_would_be_done(
+    monkeypatch: MonkeyPatch, tmp_path: Path, call: Json, type: str, details: Json
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await running(at)
+        at.puppet.say(asks(Reply(), ToolCall(id="t", **call)))
+        (request,) = at.ui.of("requested")
+        expected = details | ({"cwd": str(tmp_path)} if type == "shell" else {})
+        assert request["action"] == {"type": type, "details": expected}
+
+
+async def test_hidden_characters_of_a_change_are_shown_and_its_line_ends_left(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await running(at)
+        diff = {"type": "diff", "path": "a", "oldText": None, "newText": "if (x\u202e) {\r\n\r"}
+        at.puppet.say(asks(Reply(), ToolCall(id="t", kind="edit", content=[diff])))
+        details = at.ui.of("requested")[0]["action"]["details"]
+        assert (details["oldText"], details["newText"]) == (None, "if (x<U+202E>) {\r\n<U+000D>")
+
+
+@pytest.mark.parametrize(
+    ("call", "outside"),
+    [
+        ({"kind": "edit", "locations": [{"path": "src/a"}]}, False),
+        ({"kind": "edit", "raw_input": {"file_path": "../a"}}, True),
+        ({"kind": "read", "raw_input": {"path": "~/.ssh/id"}}, True),
+        ({"kind": "execute", "raw_input": {"command": "ls", "cwd": "/"}}, True),
+        ({"kind": "execute", "raw_input": {"command": "ls", "workdir": "sub"}}, False),
+        ({"kind": "execute", "raw_input": {"command": "ls"}}, False),
+        ({"kind": "edit", "content": [{"type": "diff", "path": "a"}], "locations": [{"path": "/b"}]}, True),
+        ({"kind": "read", "locations": [{"path": "a\0b"}]}, True),
+    ],
+)
+async def test_whatever_leaves_the_folders_is_said_to(
+    monkeypatch: MonkeyPatch, tmp_path: Path, call: Json, outside: bool
+) -> None:
+    monkeypatch.setenv("HOME", "/somewhere/else")
+    monkeypatch.chdir("/")
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await running(at)
+        at.puppet.say(asks(Reply(), ToolCall(id="t", **call)))
+        assert at.ui.of("requested")[0]["outsideRoots"] is outside
+
+
+async def test_of_two_requests_for_one_tool_call_the_open_one_is_shown(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await running(at)
+        at.puppet.say(asks(Reply(), ToolCall(id="t")), asks(Reply(), ToolCall(id="t")))
+        first, second = (request["requestId"] for request in at.ui.of("requested"))
+        at.host.answer_permission(second, "yes")
+        assert session.thread.entries()[1]["requestId"] == first
+        at.host.answer_permission(first, "no")
+        assert "requestId" not in session.thread.entries()[1]
+
+
+async def test_only_the_last_answers_are_remembered(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("acp_bridge.host.permissions.KEPT_ANSWERS", 2)
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await running(at)
+        for number in range(3):
+            at.puppet.say(asks(Reply(), ToolCall(id=str(number))))
+        ids = [request["requestId"] for request in at.ui.of("requested")]
+        for request_id in ids:
+            at.host.answer_permission(request_id, "yes")
+        assert at.host.answer_permission(ids[1], "yes")["accepted"] is False
+        with pytest.raises(HostError, match="unknown permission request"):
+            at.host.answer_permission(ids[0], "yes")
