@@ -151,7 +151,8 @@ def test_an_agent_that_exits_at_once(cli: Cli) -> None:
     error = done.events[-1]["error"]
     assert done.status == 1
     assert "no licence found" in error["detail"] + error["message"]
-    assert error["hint"]
+    assert "before it said anything" in error["message"]
+    assert f"Run it in a terminal to see why: {command}" in error["hint"]
 
 
 def test_authentication_required(cli: Cli) -> None:

@@ -404,7 +404,7 @@ class AcpAgent:
     def _died_early(self) -> AgentError:
         exit = self._exit or Exit()
         if not self._noise:
-            return faults.of_death(self._server.label, exit)
+            return faults.of_early_death(self._server.label, shlex.join(self._server.cmd), exit)
         return self._no_acp(f"it printed something else and {exit.describe()}")
 
     def _no_acp(self, why: str) -> AgentError:

@@ -21,6 +21,7 @@ from acp_bridge.jsonrpc.messages import (
 
 _TEXT_KEYS = ("details", "detail", "message", "error", "reason")
 _DETAIL_LIMIT = 4000
+_MANY_NEED = "Many agents need a word such as `acp` or a flag such as `--acp`"
 
 
 def describe(error: RpcError) -> tuple[str, str]:
@@ -91,12 +92,15 @@ def check_auth_method(server: AgentServer, method_id: str, methods: list[Json]) 
 
 def of_death(label: str, exit: Exit) -> AgentError:
     """A call was pending, or made, when the agent was gone."""
-    return AgentError(
-        "agentDied",
-        f"{label} {exit.describe()}",
-        hint="Restart it; its last words are in the log of the agent.",
-        detail="\n".join(exit.stderr),
-    )
+    hint = "Try again: a new prompt starts it anew. `acp-bridge doctor` looks at how it is started."
+    return AgentError("agentDied", f"{label} {exit.describe()}", hint=hint, detail="\n".join(exit.stderr))
+
+
+def of_early_death(label: str, command: str, exit: Exit) -> AgentError:
+    """It was gone before it had said a word."""
+    message = f"{label} {exit.describe()} before it said anything"
+    hint = f"Run it in a terminal to see why: {command}. {_MANY_NEED}."
+    return AgentError("agentDied", message, hint=hint, detail="\n".join(exit.stderr))
 
 
 def no_acp(label: str, command: str, why: str, *, noise: str = "", exit: Exit | None = None) -> AgentError:
@@ -106,10 +110,7 @@ def no_acp(label: str, command: str, why: str, *, noise: str = "", exit: Exit | 
     return AgentError(
         "agentSpeaksNoAcp",
         f"{label} speaks no ACP: {why}",
-        hint=(
-            "Check that the command starts it as an ACP agent; many need a word such as `acp` or a flag such "
-            f"as `--acp`. The command was: {command}"
-        ),
+        hint=f"Check that the command starts it as an ACP agent. {_MANY_NEED}. The command was: {command}",
         detail="\n".join(lines),
     )
 
