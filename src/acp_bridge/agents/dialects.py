@@ -44,6 +44,11 @@ def create(server: AgentServer, client: Client, *, cwd: str, client_info: Mappin
     return make(server, client, cwd, client_info)
 
 
+def spoken(server: AgentServer) -> bool:
+    """Whether this version speaks the protocol of `server`."""
+    return protocols.dialect(server.protocol) in DIALECTS
+
+
 def _not_spoken(server: AgentServer, dialect: str | None) -> AgentError:
     where = f" in {server.file}" if server.file else ""
     spoken = ", ".join(word for word, known in PROTOCOLS.items() if known.dialect in DIALECTS)

@@ -98,7 +98,12 @@ class Runner:
     # what it looks like
 
     def availability(self, environ: Mapping[str, str]) -> Availability:
-        return check(self.server, environ)
+        """Whether it can be started here: its program is there, and we speak its protocol."""
+        found = check(self.server, environ)
+        if found.available and not dialects.spoken(self.server):
+            why = f"speaks the protocol {self.server.protocol!r}, which this version does not"
+            return Availability(False, why, found.command)
+        return found
 
     def summary(self) -> Json:
         """The `agent` object of `acp/agents/list` and `acp/agent/changed`."""

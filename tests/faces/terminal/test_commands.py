@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,19 @@ def test_agents_list(cli: Cli) -> None:
     [mine] = [line for line in done.stdout.splitlines() if "Mine" in line]
     assert mine.startswith("*")
     assert " yes " in mine
+
+
+def test_an_agent_whose_protocol_is_not_spoken_is_not_available(cli: Cli) -> None:
+    entry = {"id": "k", "cmd": [sys.executable], "protocol": "kandev"}
+    (cli.config / "agents.json").write_text(json.dumps([entry]))
+    listed = json.loads(cli.run("agents", "list", "--json").stdout)
+    [agent] = [agent for agent in listed["agents"] if agent["id"] == "k"]
+    assert not agent["available"]
+    assert listed["default"] != "k"
+    for words in (["doctor", "k"], ["run", "k", "hi"]):
+        done = cli.run(*words)
+        assert done.status != 0
+        assert "'kandev', which this version does not" in done.stdout + done.stderr
 
 
 def test_agents_list_as_json(cli: Cli) -> None:

@@ -14,14 +14,13 @@ from rich.console import Console
 from rich.text import Text
 
 from acp_bridge import __version__
-from acp_bridge.config.availability import check
 from acp_bridge.config.load import Configuration, load
 from acp_bridge.config.paths import ACP_JSON, AGENTS_JSON, PROJECT_FOLDER, SETTINGS_JSON, user_folder
 from acp_bridge.config.protocols import PROTOCOLS
-from acp_bridge.config.server import AgentServer
 from acp_bridge.faces.terminal.secrets import MASK, Masker, key_like
 from acp_bridge.faces.terminal.status import FAILED, OK, USAGE
 from acp_bridge.host.host import Host
+from acp_bridge.host.runner import Runner
 from acp_bridge.host.visible import one_line
 from acp_bridge.launch.environment import inherited
 
@@ -35,15 +34,18 @@ def doctor(agent_id: str | None, flags: Sequence[Path], out: Console) -> int:
     configuration = load(flags=flags, project=Path.cwd())
     environ = inherited()
     report = _Report(out, Masker(environ, [server.env for server in configuration.servers.values()]))
-    server = Host(configuration).runner(agent_id).server if agent_id is not None else None
+    host = Host(configuration)
+    chosen = host.runner(agent_id) if agent_id is not None else None
     _machine(report)
     _files(report, flags)
     errors = _problems(report, configuration)
     works = True
-    if server is None:
-        _agents(report, configuration, environ)
+    if chosen is None:
+        report.head("Agents")
+        for key in configuration.servers:
+            _availability(report, host.runner(key), environ)
     else:
-        works = _agent(report, server, environ)
+        works = _agent(report, chosen, environ)
     _path(report, environ)
     return USAGE if errors else OK if works else FAILED
 
@@ -83,7 +85,7 @@ def _files(report: _Report, flags: Sequence[Path]) -> None:
     for path in reversed(flags):
         _file(report, path, "--config")
     for name in (ACP_JSON, AGENTS_JSON):
-        _file(report, Path.cwd() / PROJECT_FOLDER / name, "this folder's; only counts where it is trusted")
+        _file(report, Path.cwd() / PROJECT_FOLDER / name, "this folder's; read by editors that trust it", "·")
     yours = user_folder(os.environ)
     if yours is None:
         report.line("--", "no home folder is known, so there are no files of yours", "set HOME")
@@ -92,9 +94,9 @@ def _files(report: _Report, flags: Sequence[Path]) -> None:
         _file(report, yours / name, "yours")
 
 
-def _file(report: _Report, path: Path, whose: str) -> None:
+def _file(report: _Report, path: Path, whose: str, mark: str = "ok") -> None:
     there = path.is_file()
-    report.line("ok" if there else "·", f"{path} ({whose}{'' if there else '; not there'})")
+    report.line(mark if there else "·", f"{path} ({whose}{'' if there else '; not there'})")
 
 
 def _problems(report: _Report, configuration: Configuration) -> bool:
@@ -107,14 +109,8 @@ def _problems(report: _Report, configuration: Configuration) -> bool:
     return any(problem.severity == "error" for problem in configuration.problems)
 
 
-def _agents(report: _Report, configuration: Configuration, environ: Mapping[str, str]) -> None:
-    report.head("Agents")
-    for server in configuration.servers.values():
-        _availability(report, server, environ)
-
-
-def _availability(report: _Report, server: AgentServer, environ: Mapping[str, str]) -> bool:
-    found = check(server, environ)
+def _availability(report: _Report, runner: Runner, environ: Mapping[str, str]) -> bool:
+    server, found = runner.server, runner.availability(environ)
     if found.available:
         report.line("ok", f"{server.id}: {found.command or 'built in'}")
         return True
@@ -123,10 +119,11 @@ def _availability(report: _Report, server: AgentServer, environ: Mapping[str, st
     return False
 
 
-def _agent(report: _Report, server: AgentServer, environ: Mapping[str, str]) -> bool:
+def _agent(report: _Report, runner: Runner, environ: Mapping[str, str]) -> bool:
     """Everything that decides whether this one can be started; True if nothing speaks against it."""
+    server = runner.server
     report.head(f"Agent {server.id}")
-    works = _availability(report, server, environ)
+    works = _availability(report, runner, environ)
     report.line("·", f"described in {server.file or 'the program itself'} ({server.source})")
     known = PROTOCOLS.get(server.protocol)
     if known is None:
