@@ -10,7 +10,7 @@ import pytest
 from pytest import MonkeyPatch
 
 from acp_bridge.agents.events import Log, MessageChunk, PermissionRequest, Progress, ToolCall
-from acp_bridge.host.host import PAUSE_ABOVE
+from acp_bridge.host.audience import PAUSE_ABOVE
 
 from .puppet import Puppet, Reply, Ui, stage
 

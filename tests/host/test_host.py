@@ -21,8 +21,8 @@ from acp_bridge.agents.events import (
     ToolCall,
     Usage,
 )
+from acp_bridge.host.audience import PAUSE_ABOVE
 from acp_bridge.host.errors import HostError
-from acp_bridge.host.host import PAUSE_ABOVE
 
 from .puppet import Puppet, Reply, Ui, stage
 

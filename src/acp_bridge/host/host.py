@@ -3,8 +3,6 @@
 Guarantees
 - Every task of the host lives in its task group; leaving `running()` ends all turns and stops all agents.
 - Every public method raises HostError, which names the thing and says what to try.
-- `flush` shows each UI what changed, in order; it is called at the end of each read from an agent and once
-  after any other change.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -23,7 +21,7 @@ import anyio.to_thread
 from acp_bridge.agents.agent import Agent, AgentError, SessionParams
 from acp_bridge.agents.events import AnyEvent
 from acp_bridge.config.load import Configuration
-from acp_bridge.host.attached import Attached
+from acp_bridge.host.audience import Audience
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.permissions import Permissions
 from acp_bridge.host.ports import Documents, NoDocuments, Show
@@ -35,7 +33,6 @@ from acp_bridge.launch.environment import inherited
 Json = dict[str, Any]
 log = logging.getLogger("acp_bridge.host")
 
-PAUSE_ABOVE = 8 * 1024 * 1024
 CLOSE_SECONDS = 5.0
 """How long closing a session waits for the agent to have freed it."""
 
@@ -68,10 +65,8 @@ class Host:
         self.tracer: Tracer | None = None
         self._resolved = environ is not None
         self._runners = {key: Runner(self, server) for key, server in configuration.servers.items()}
-        self._attached: dict[int, Attached] = {}
+        self.audience = Audience(self)
         self._tasks: anyio.abc.TaskGroup | None = None
-        self._dirty: dict[str, Session] = {}
-        self._flush_scheduled = False
         self._opening: dict[str, Session] = {}
         self.closing = False
 
@@ -174,6 +169,10 @@ class Host:
         followers = self.runner(agent_id).followers
         (followers.add if follow else followers.discard)(id(ui))
 
+    def runners(self) -> Iterable[Runner]:
+        """Every agent of the configuration."""
+        return self._runners.values()
+
     def of_runner(self, runner: Runner) -> list[Session]:
         """The sessions of one agent, oldest first."""
         known = [*self.sessions.values(), *self._opening.values()]
@@ -214,8 +213,7 @@ class Host:
         finally:
             del self._opening[session.id]
         self.sessions[session.id] = session
-        for attached in self._attached.values():
-            attached.watch(session)
+        self.audience.watch(session)
         asyncio.get_running_loop().call_soon(self._publish, session)
         return session
 
@@ -241,7 +239,7 @@ class Host:
         session.published = True
         session.changed()
         for pending in self.permissions.of(session):
-            self.permission_requested(session, pending.request)
+            self.audience.permission_requested(session, pending.request)
         self.flush()
 
     def session(self, session_id: str) -> Session:
@@ -283,12 +281,9 @@ class Host:
         live = session.live()
         session.close()
         self.flush()
-        for attached in self._attached.values():
-            attached.forget(session)
         self.sessions.pop(session_id, None)
-        self._dirty.pop(session_id, None)
         session.runner.forget(session)
-        self._relieve()
+        self.audience.forget(session)
         with anyio.move_on_after(CLOSE_SECONDS):
             await self._give_up(session, live)
 
@@ -324,95 +319,20 @@ class Host:
 
     def attach(self, ui: Show) -> None:
         """Show everything from now on to `ui` too."""
-        self.detach(ui)
-        self._attached[id(ui)] = Attached(ui, self.sessions.values())
-        self._relieve()
+        self.audience.attach(ui)
 
     def detach(self, ui: Show) -> None:
         for runner in self._runners.values():
             runner.followers.discard(id(ui))
-        attached = self._attached.pop(id(ui), None)
-        if attached is not None:
-            attached.detach(self.sessions.values())
-        self._relieve()
+        self.audience.detach(ui)
 
     def drained(self, ui: Show) -> None:
         """The connection of `ui` takes more again: tell it what it missed."""
-        attached = self._attached.get(id(ui))
-        if attached is not None:
-            attached.drain(list(self.sessions.values()))
-        self._relieve()
+        self.audience.drained(ui)
 
     def flush(self) -> None:
         """Show what changed since the last flush."""
-        while self._dirty:
-            _, session = self._dirty.popitem()
-            for attached in self._attached.values():
-                attached.flush(session)
-            self._check_pressure(session)
-
-    def _check_pressure(self, session: Session) -> None:
-        waits = [attached.pending(session) for attached in self._attached.values()]
-        if waits and min(waits) > PAUSE_ABOVE:
-            session.runner.pause()
-
-    def _relieve(self) -> None:
-        for runner in self._runners.values():
-            if not runner.paused:
-                continue
-            behind = (
-                min((attached.pending(session) for attached in self._attached.values()), default=0)
-                for session in self.of_runner(runner)
-            )
-            if all(pending <= PAUSE_ABOVE for pending in behind):
-                runner.resume()
-
-    # told by sessions and runners
-
-    def touched(self, session: Session) -> None:
-        """Its thread may have changed; the flush at the end of this read looks at it."""
-        self._dirty[session.id] = session
-
-    def session_changed(self, session: Session) -> None:
-        if not session.published or session.id not in self.sessions:
-            return
-        for attached in self._attached.values():
-            attached.session_changed(session)
-        self._dirty[session.id] = session
-        if not self._flush_scheduled:
-            self._flush_scheduled = True
-            asyncio.get_running_loop().call_soon(self._flush_soon)
-
-    def _flush_soon(self) -> None:
-        self._flush_scheduled = False
-        self.flush()
-
-    def permission_requested(self, session: Session, request: Json) -> None:
-        if not session.published:
-            return
-        self.flush()
-        for attached in self._attached.values():
-            attached.tell(attached.ui.permission_requested, session, request)
-
-    def permission_resolved(self, session: Session, request_id: str, outcome: Json, by: str) -> None:
-        if not session.published:
-            return
-        for attached in self._attached.values():
-            attached.tell(attached.ui.permission_resolved, session, request_id, outcome, by)
-
-    def agent_changed(self, runner: Runner) -> None:
-        for attached in self._attached.values():
-            attached.tell_agent(runner.server.id, runner.summary)
-
-    def show_progress(self, session: Session, percent: float | None, message: str | None) -> None:
-        if not session.published:
-            return
-        for attached in self._attached.values():
-            attached.tell_if_ready(attached.ui.progress, session, percent, message)
-
-    def show_log(self, agent_id: str, stream: str, text: str) -> None:
-        for attached in self._attached.values():
-            attached.tell_if_ready(attached.ui.log, agent_id, stream, text)
+        self.audience.flush()
 
 
 def _absolute(path: str, param: str) -> None:

@@ -25,6 +25,7 @@ from acp_bridge.config.availability import Availability, check
 from acp_bridge.config.server import AgentServer
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.ids import now
+from acp_bridge.host.link import Link
 from acp_bridge.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
@@ -40,40 +41,6 @@ LOG_LINE = 10_000
 """How much of a line is kept, in characters."""
 LINE_SHOWN = 65536
 EARLY_EVENTS = 10_000
-
-
-class Link:
-    """What one launched agent talks to (agents.agent.Client); a replaced agent's link is cut."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner: Runner | None = runner
-
-    def cut(self) -> None:
-        self._runner = None
-
-    def event(self, session_id: str | None, event: AnyEvent) -> None:
-        if self._runner is not None:
-            self._runner.event(session_id, event)
-        elif isinstance(event, Request):
-            event.reply.fail(INVALID_PARAMS, "this connection is closing")
-
-    def flush(self) -> None:
-        if self._runner is not None:
-            self._runner.host.flush()
-
-    def exited(self, exit: Exit) -> None:
-        if self._runner is not None:
-            self._runner.exited(exit)
-
-    def wire(self, direction: str, raw: bytes) -> None:
-        if self._runner is not None:
-            self._runner.wire(direction, raw)
-
-    @property
-    def tracing(self) -> bool:
-        return self._runner is not None and (
-            self._runner.host.tracer is not None or bool(self._runner.followers)
-        )
 
 
 class Runner:
@@ -320,7 +287,7 @@ class Runner:
         session = self._sessions.get(session_id) if session_id is not None else None
         if session is not None:
             self._apply(session, event)
-            self.host.touched(session)
+            self.host.audience.touched(session)
         elif session_id is not None and self._opening and self._keep_early(session_id, event):
             return
         elif isinstance(event, Request):
@@ -370,7 +337,7 @@ class Runner:
             self._note(direction, text, len(raw))
         elif self.followers:
             shown = raw[:LINE_SHOWN].decode("utf-8", "replace")
-            self.host.show_log(self.server.id, direction, self.host.mask(shown))
+            self.host.audience.log(self.server.id, direction, self.host.mask(shown))
         if self.host.tracer is not None:
             self.host.flush()
             self._trace(self.host.tracer.wire, direction, raw)
@@ -388,12 +355,12 @@ class Runner:
         if len(text) > LOG_LINE:
             text = f"{text[:LOG_LINE]}… ({size} bytes)"
         self.log.append({"time": now(), "stream": stream, "text": text})
-        self.host.show_log(self.server.id, stream, text)
+        self.host.audience.log(self.server.id, stream, text)
 
     def _set_state(self, state: State) -> None:
         if state != self.state:
             self.state = state
-            self.host.agent_changed(self)
+            self.host.audience.agent_changed(self)
 
     # back-pressure
 

@@ -91,7 +91,7 @@ class Session:
             Commands: lambda event: self._set("commands", event.commands),
             ConfigOptions: lambda event: self._set("config_options", event.options),
             SessionInfo: self._session_info,
-            Progress: lambda event: host.show_progress(self, event.percent, event.message),
+            Progress: lambda event: host.audience.progress(self, event.percent, event.message),
         }
 
     # what it looks like
@@ -134,7 +134,7 @@ class Session:
 
     def changed(self) -> None:
         """Something of the summary changed: the next flush tells it."""
-        self.host.session_changed(self)
+        self.host.audience.session_changed(self)
 
     # what a user does
 
@@ -302,7 +302,7 @@ class Session:
         self.thread.patch(pending.entry, {"requestId": pending.id})
         self.host.permissions.add(pending)
         self.changed()
-        self.host.permission_requested(self, pending.request)
+        self.host.audience.permission_requested(self, pending.request)
 
     def permission_resolved(self, pending: Pending, outcome: Json, by: str) -> None:
         """Called by Permissions once a request is settled."""
@@ -313,7 +313,7 @@ class Session:
             others = [other.id for other in self.host.permissions.of(self) if other.entry is entry]
             self.thread.patch(entry, {"requestId": others[-1] if others else None})
         self.changed()
-        self.host.permission_resolved(self, pending.id, outcome, by)
+        self.host.audience.permission_resolved(self, pending.id, outcome, by)
 
     async def _serve(self, serve: Callable[[Any], Awaitable[None]], event: Request) -> None:
         """Serve a request in a task, until the agent takes it back; one that fails is answered too."""
