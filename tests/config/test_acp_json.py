@@ -86,6 +86,21 @@ def test_a_bad_entry_is_named_as_the_user_wrote_it(loaded, write, user_dir, entr
     assert configuration.servers["good"].cmd == ["good"]
 
 
+@pytest.mark.parametrize(
+    ("entry", "hint"),
+    [
+        ({"comand": "x"}, 'is "comand" meant to be "command"?'),
+        ({"args": ["x"]}, 'add "command"'),
+        ({"command": "x", "args": "--acp"}, 'write it in brackets: ["…"]'),
+        ({"command": "x", "env": {"A": True}}, "write it in quotes"),
+    ],
+)
+def test_a_mistake_comes_with_what_to_write(loaded, write, user_dir, entry, hint):
+    write(user_dir / "acp.json", {"agent_servers": {"bad one": entry}})
+    [problem] = loaded().problems
+    assert problem.hint == hint
+
+
 @pytest.mark.parametrize("name", ["", " ", "Ägent 1/2", "agents[0]"])
 def test_any_name_is_an_id(loaded, write, user_dir, name):
     write(user_dir / "acp.json", {"agent_servers": {name: {"command": "x"}}})

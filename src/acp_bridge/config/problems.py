@@ -6,6 +6,7 @@ because any of them may be a secret.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -78,10 +79,22 @@ def explain(error: ErrorDetails) -> tuple[str, str]:
     kind = error["type"]
     given: Any = error["input"]
     if kind == "missing":
-        return "is missing", ""
+        return "is missing", _how_to_add(str(error["loc"][-1]), given)
     if kind == "literal_error":
         return f"must be one of {error['ctx']['expected']}", ""
     if wanted := _KINDS.get(kind):
-        quotes = wanted == "a string" and isinstance(given, int | float)
-        return f"must be {wanted}, not {json_kind(given)}", "write it in quotes" if quotes else ""
+        return f"must be {wanted}, not {json_kind(given)}", _how_to_write(wanted, given)
     return error["msg"], ""
+
+
+def _how_to_add(field: str, given: Any) -> str:
+    """The name next to it may be a typing mistake: names are no secrets, only values are."""
+    names = [name for name in given if isinstance(name, str)] if isinstance(given, dict) else []
+    near = difflib.get_close_matches(field, names, n=1)
+    return f'is "{near[0]}" meant to be "{field}"?' if near else f'add "{field}"'
+
+
+def _how_to_write(wanted: str, given: Any) -> str:
+    if wanted == "a string" and isinstance(given, int | float):
+        return "write it in quotes"
+    return 'write it in brackets: ["…"]' if wanted == "a list" and isinstance(given, str) else ""

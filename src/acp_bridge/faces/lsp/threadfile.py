@@ -125,8 +125,8 @@ class ThreadFile:
             hint = "undo the change that removed it, or start a new thread"
             raise HostError("notFound", f"the prompt marker is gone from {self.path}", hint)
         if not prompt:
-            hint = "write a prompt at the end of the file, then send it"
-            raise HostError("badParam", "there is nothing to send", hint, param="uri")
+            message = "there is nothing to send below the last <!-- acp-bridge prompt … --> line"
+            raise HostError("badParam", message, "write a prompt at the end of the file", param="uri")
         if self._state.turn is not None:
             self._end(self._state.turn)
         self.layout.begin(behind_prompt=True)
