@@ -59,10 +59,12 @@ async def test_a_flood_of_small_messages(tmp_path: Path) -> None:
 
 
 async def test_json_nested_too_deep(tmp_path: Path) -> None:
+    """What an editor can be told arrives, what it could not is noise; nothing in between stops the thread."""
     async with hostile(tmp_path, "deep_json") as scene:
         turn = await scene.turn()
     assert turn.text.startswith("before ") and turn.text.endswith("after")
     assert turn.stop_reason == "end_turn"
+    assert len(turn.tools) == len([entry for entry in turn.entries if entry["kind"] == "unknown"]) == 1
 
 
 async def test_lone_surrogates(tmp_path: Path) -> None:

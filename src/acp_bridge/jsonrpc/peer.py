@@ -15,7 +15,8 @@ Guarantees
 - The two sides' ids never mix. An answer is matched by type and value, then by text ("1" for 1).
 - A batch is handled in its order; its answers leave together as one array. We never send batches otherwise.
 - Whatever is not a message goes to `on_noise` and costs nothing but itself. Invalid UTF-8 and lone surrogates
-  become U+FFFD, so every body and every Raw handed out is valid UTF-8 that msgspec decodes.
+  become U+FFFD, so every body and every Raw handed out is valid UTF-8 that msgspec decodes, and none is
+  nested so deeply that what was read could not be written again.
 - All that is written while one read is handled leaves as one write at its end (`corked` does it elsewhere).
 """
 
@@ -36,6 +37,7 @@ from acp_bridge.jsonrpc.framing import Framing
 from acp_bridge.jsonrpc.ids import IdTable
 from acp_bridge.jsonrpc.incoming import Batch, IncomingCall, error_member
 from acp_bridge.jsonrpc.messages import Answer, ConnectionClosed, Encoded, Id, RpcError, dumps, loads
+from acp_bridge.jsonrpc.nesting import too_deep
 from acp_bridge.jsonrpc.outbox import LARGE, Outbox
 from acp_bridge.jsonrpc.utf8 import valid_utf8
 
@@ -231,7 +233,9 @@ class Peer:
 
     def _message(self, envelope: _Envelope, body: bytes, batch: Batch | None) -> None:
         method = envelope.method
-        if method is None:
+        if too_deep(body):
+            self._unreadable("nested too deeply", body, batch)
+        elif method is None:
             self._answer(envelope, body, batch)
         elif envelope.id is not _ABSENT:
             self._request(envelope, method, batch)
