@@ -142,6 +142,10 @@ async def test_defaults_of_the_entry_and_options_of_the_caller_are_set(
     async with stage(monkeypatch, str(tmp_path), prepare, default_mode="plan", default_model="big") as at:
         await at.open(config_options={"model": "small"})
         assert at.puppet.asked("set") == [("mode", "plan"), ("model", "small")]
+        with pytest.raises(HostError, match="unknown option 'x'") as caught:
+            await at.open(config_options={"x": 1})
+        assert (caught.value.param, caught.value.kind) == ("configOptions", "badParam")
+        assert caught.value.hint == "known: none"
 
 
 async def test_a_session_that_wants_a_login_names_the_methods_and_leaves_nothing(

@@ -20,7 +20,10 @@ from acp_bridge.agents.events import (
     SessionInfo,
     ToolCall,
 )
+from acp_bridge.config.load import Configuration
+from acp_bridge.config.settings import Settings
 from acp_bridge.host.errors import HostError
+from acp_bridge.host.host import Host
 from acp_bridge.host.runner import EARLY_EVENTS, LOG_LINE
 
 from .puppet import Puppet, Reply, Stage, stage
@@ -288,6 +291,7 @@ async def test_a_running_turn_is_interrupted_when_the_bridge_ends_and_what_waits
         reply = Reply()
         await at.until(lambda: at.puppet.asked("prompt"))
         at.puppet.say(PermissionRequest(id="1", reply=reply, options=[], tool_call=ToolCall(id="t")))
+    assert at.host.list_agents()[0]["state"] == "stopped"
     assert at.ui.threads[session.id][-1]["stopReason"] == "interrupted"
     assert at.ui.threads[session.id][-1]["turnId"] == turn
     assert [item["turnId"] for item in session.summary()["queue"]["items"]] == [waiting]
@@ -331,19 +335,62 @@ async def test_the_log_keeps_what_sessions_log_without_secrets_and_never_whole_n
         assert "hunter2" not in session.export("markdown") + session.export("json")
 
 
-async def test_a_trace_that_cannot_be_written_costs_no_event(
+async def test_a_trace_sees_everything_and_one_that_cannot_be_written_costs_no_event(
     monkeypatch: MonkeyPatch, tmp_path: Path
 ) -> None:
-    class Full:
+    class Tracer:
+        def __init__(self, full: bool) -> None:
+            self.full = full
+            self.seen: list[Any] = []
+
         def wire(self, agent_id: str, direction: str, raw: bytes) -> None:
-            raise OSError("disk full")
+            self._write((agent_id, direction, raw))
 
         def event(self, agent_id: str, event: Any) -> None:
-            raise OSError("disk full")
+            self._write((agent_id, event.text))
+
+        def _write(self, row: Any) -> None:
+            self.seen.append(row)
+            if self.full:
+                raise OSError("disk full")
 
     async with stage(monkeypatch, str(tmp_path)) as at:
         session = await at.open()
-        at.host.tracer = Full()
-        at.puppet.client.wire("in", b"{}")
-        at.puppet.say(MessageChunk(role="agent", text="told"))
-        assert session.thread.entries()[0]["text"] == "told"
+        for full in (False, True):
+            at.host.tracer = tracer = Tracer(full)
+            at.puppet.client.wire("in", b"{}")
+            at.puppet.say(MessageChunk(role="agent", text="told"))
+            assert tracer.seen == [("puppet", "in", b"{}"), ("puppet", "told")]
+        assert session.thread.entries()[0]["text"] == "toldtold"
+
+
+async def test_a_request_that_waits_for_a_session_is_answered_when_the_program_ends(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    early = Reply()
+
+    def prepare(puppet: Puppet) -> None:
+        def speak() -> None:
+            puppet.say(ReadFile(id="1", reply=early, path="/x"))
+            puppet.die(code=1)
+            assert early.answers == [("error", -32602)]
+
+        puppet.on_new = speak
+
+    async with stage(monkeypatch, str(tmp_path), prepare) as at:
+        with pytest.raises(HostError, match="ended as it opened"):
+            await at.open()
+
+
+async def test_the_environment_is_looked_up_once(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    found: list[int] = []
+
+    def look_up() -> dict[str, str]:
+        found.append(1)
+        return {"API_TOKEN": "hunter2"}
+
+    monkeypatch.setattr("acp_bridge.host.host.inherited", look_up)
+    host = Host(Configuration({}, [], Settings()))
+    assert await host.resolved_environ() == await host.resolved_environ() == {"API_TOKEN": "hunter2"}
+    assert len(found) == 1
+    assert "hunter2" not in host.mask("it is hunter2")

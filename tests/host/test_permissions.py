@@ -44,6 +44,7 @@ async def test_the_chosen_option_goes_out_verbatim_and_a_second_answer_is_told(
         )
         (request,) = at.ui.of("requested")
         assert at.ui.kinds(session) == ["user", "tool"]
+        assert [kind for kind, _ in at.ui.seen[-3:]] == ["thread", "session", "requested"]
         assert request["title"] == "Run it"
         assert request["action"] == {
             "type": "shell",

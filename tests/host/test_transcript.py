@@ -217,3 +217,18 @@ def test_notices_errors_compactions_and_unknown_kinds_are_rows() -> None:
     assert (entries[1]["message"], entries[1]["detail"], entries[1]["hint"]) == ("No", "why", "try")
     assert (entries[2]["status"], entries[2]["summary"]) == ("completed", "ab")
     assert entries[3]["raw"] == {"x": 1}
+
+
+def test_a_users_message_is_replaced_whole_but_its_echo_is_not_shown() -> None:
+    block = {"type": "text", "text": "from elsewhere"}
+    (entry,) = played(
+        Message(role="user", message_id="m", content=[{"type": "text", "text": "hi"}]),
+        Message(role="user", message_id="u", content=[{"type": "text", "text": "from"}]),
+        Message(role="user", message_id="u", content=[block]),
+    )
+    assert (entry["kind"], entry["blocks"]) == ("user", [block])
+
+
+def test_a_plan_may_be_text_or_a_file() -> None:
+    (plan,) = played(Plan(entries=[], content="# Plan", uri="file:///plan.md"))
+    assert (plan["content"], plan["uri"]) == ("# Plan", "file:///plan.md")

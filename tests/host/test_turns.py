@@ -28,6 +28,8 @@ async def test_a_turn_from_prompt_to_stop(monkeypatch: MonkeyPatch, tmp_path: Pa
         assert session.thread.entries() == []
         await at.until(lambda: at.puppet.asked("prompt"))
         assert session.summary()["turnId"] == accepted["turnId"]
+        await at.settle()
+        assert at.ui.of("session")[-1]["title"] == "hello"
         at.puppet.say(MessageChunk(role="agent", text="hi"))
         at.puppet.end()
         last = await session.wait_idle()
@@ -442,3 +444,47 @@ async def test_sending_another_now_keeps_the_order_of_the_rest(
             await at.until(lambda text=text: at.puppet.asked("prompt")[-1] == text)  # type: ignore[misc]
         at.puppet.end()
         await session.wait_idle()
+
+
+async def test_a_prompt_that_is_refused_while_it_is_still_being_sent_can_be_sent_again(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        slow = anyio.Event()
+        sent: list[str] = []
+
+        async def prompt(session_id: str, blocks: Any) -> None:
+            sent.append(blocks[0]["text"])
+            if len(sent) == 1:
+                at.puppet.say(TurnState(state="idle", auth_required=True))
+                await slow.wait()
+
+        at.puppet.prompt = prompt  # type: ignore[method-assign]
+        session.prompt("go")
+        await at.until(lambda: session.summary()["queue"]["held"])
+        await at.host.authenticate("puppet", "key")
+        await at.until(lambda: sent == ["go", "go"])
+        slow.set()
+        await at.settle()
+        at.puppet.end()
+        assert (await session.wait_idle() or {})["stopReason"] == "end_turn"
+        assert [e["kind"] for e in session.thread.entries()] == ["user", "error", "stop"]
+
+
+@pytest.mark.parametrize("open_", ["request", "tool", "both", "nothing"])
+async def test_a_cancel_between_turns_ends_whatever_is_open(
+    monkeypatch: MonkeyPatch, tmp_path: Path, open_: str
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        reply = Reply()
+        if open_ in ("tool", "both"):
+            at.puppet.say(ToolCall(id="t", title="x"))
+        if open_ in ("request", "both"):
+            at.puppet.say(PermissionRequest(id="1", reply=reply, options=[], title="May I?"))
+        assert session.cancel(reason="because") is (open_ != "nothing")
+        assert at.puppet.asked("cancel") == ([] if open_ == "nothing" else ["because"])
+        assert reply.answers == (
+            [("result", {"outcome": "cancelled"})] if open_ in ("request", "both") else []
+        )
