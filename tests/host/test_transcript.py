@@ -232,3 +232,8 @@ def test_a_users_message_is_replaced_whole_but_its_echo_is_not_shown() -> None:
 def test_a_plan_may_be_text_or_a_file() -> None:
     (plan,) = played(Plan(entries=[], content="# Plan", uri="file:///plan.md"))
     assert (plan["content"], plan["uri"]) == ("# Plan", "file:///plan.md")
+
+
+def test_a_path_that_is_no_text_costs_nothing() -> None:
+    (entry,) = played(ToolCall(id="t", locations=[{"path": "/a\ud800"}, {"path": "b c"}]))
+    assert [location["uri"] for location in entry["locations"]] == ["file:///a%3F", "file:b%20c"]

@@ -210,6 +210,8 @@ async def test_a_login_that_is_not_offered_is_named(monkeypatch: MonkeyPatch, tm
         ([], "badParam"),
         (7, "badParam"),
         ([{"type": "text"}], "badParam"),
+        ([{"type": "resource"}], "badParam"),
+        ([{"type": "resource", "resource": "file:///a"}], "badParam"),
         ([{"type": "image", "data": "", "mimeType": "image/png"}], "unsupported"),
     ],
 )

@@ -27,7 +27,9 @@ _TELLING = (
 
 
 def to_uri(path: str) -> str:
-    """The file URI of an absolute path; any other text is returned percent-encoded under `file:`."""
+    """The file URI of an absolute path; any other text is returned percent-encoded under `file:`. What is no
+    character (half a pair) becomes `?`."""
+    path = path.encode("utf-8", "replace").decode()
     pure = PurePath(path)
     return pure.as_uri() if pure.is_absolute() else "file:" + quote(path)
 

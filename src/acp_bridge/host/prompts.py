@@ -27,6 +27,8 @@ def as_blocks(prompt: Any) -> list[Json]:
     for block in prompt:
         if block["type"] == "text" and not isinstance(block.get("text"), str):
             raise HostError("badParam", "a text block has no `text`", "give it one", param="prompt")
+        if block["type"] == "resource" and not isinstance(block.get("resource"), dict):
+            raise HostError("badParam", "a resource block has no `resource`", "give it one", param="prompt")
     if not any(block["type"] != "text" or block["text"].strip() for block in prompt):
         raise HostError("badParam", "the prompt is empty", "write something to send", param="prompt")
     return prompt
