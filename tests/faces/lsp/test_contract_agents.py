@@ -204,3 +204,11 @@ async def test_a_session_is_not_listed_before_it_is_answered(
         client.start_request("acp/session/new", {"agent": "slow"})
         await client.wait_for(lambda: client.agents.get("slow", {}).get("state") == "starting")
         assert await client.request("acp/session/list", {}) == {"sessions": []}
+
+
+async def test_without_a_workspace_folder_a_session_works_where_the_editor_started_the_bridge(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    async with LspClient.run(env=environ, acp=rich(), cwd=tmp_path) as client:
+        opened = await client.request("acp/session/new", {"agent": "demo"})
+    assert opened["session"]["cwd"] == str(tmp_path)

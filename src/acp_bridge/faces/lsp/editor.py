@@ -134,7 +134,8 @@ class Editor:
         self.tell(ERROR, f"{what}: {error.message}{hint}")
 
     def folder(self, cwd: str | None, uri_path: str | None = None) -> str:
-        """The folder a session works in: `cwd` as given, else the workspace folder of a file, else the first.
+        """The folder a session works in: `cwd` as given, else the workspace folder of a file, else the first,
+        else the one the editor started us in.
 
         The host refuses what is no folder.
         """
@@ -147,7 +148,7 @@ class Editor:
                 return max(inside, key=len)
             if not folders:
                 return str(Path(uri_path).parent)
-        return folders[0] if folders else str(Path.home())
+        return folders[0] if folders else str(Path.cwd())
 
     def session_of(self, session_id: str | None, uri: str | None) -> Session:
         """By id, by thread file, else the newest. Raises HostError unknownSession or notFound."""

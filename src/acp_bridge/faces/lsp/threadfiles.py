@@ -150,7 +150,7 @@ class ThreadFiles(Watcher):
         chosen = self._editor.settings.thread_folder
         if chosen:
             folders = self._editor.features.folders
-            return Path(folders[0] if folders else Path.home(), Path(chosen).expanduser())
+            return Path(folders[0] if folders else Path.cwd(), Path(chosen).expanduser())
         return state_folder() / "threads"
 
 
