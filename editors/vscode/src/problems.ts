@@ -29,7 +29,7 @@ export function commandNotFound(command: string): Problem {
   return {
     message: `The program “${command}” was not found.`,
     hint:
-      'Install the bridge (pipx install acp-bridge-ls), or set acpBridge.command to the full path of acp-bridge.',
+      'Install the bridge (pipx install . in a checkout), or set acpBridge.command to the full path of acp-bridge.',
     actions: ['openSettings', 'restartServer'],
   };
 }

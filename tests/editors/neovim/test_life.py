@@ -70,7 +70,7 @@ def test_a_missing_program_is_named(start: Callable[..., Neovim]) -> None:
     )
     nvim.keys(":AcpBridgeChat<CR>")
     nvim.sees("the program no-such-bridge is not found")
-    nvim.sees("pipx install acp-bridge-ls")
+    nvim.sees("pipx install . in a checkout")
 
 
 def test_an_unknown_agent_is_named_with_those_there_are(chat: Neovim) -> None:

@@ -72,7 +72,7 @@ local function start()
   if type(cmd) == 'table' and vim.fn.executable(cmd[1]) == 0 then
     notify.error(
       ('the program %s is not found'):format(cmd[1]),
-      "install it (pipx install acp-bridge-ls), or name it: require('acp_bridge').setup{cmd = {…}}"
+      "install it (pipx install . in a checkout), or name it: require('acp_bridge').setup{cmd = {…}}"
     )
     return nil
   end

@@ -31,7 +31,7 @@ local function check_program()
   if vim.fn.executable(cmd[1]) == 0 then
     vim.health.error(
       cmd[1] .. ' is not found',
-      "Install it (pipx install acp-bridge-ls), or require('acp_bridge').setup{cmd = {'/path/to/acp-bridge', 'lsp'}}"
+      "Install it (pipx install . in a checkout), or require('acp_bridge').setup{cmd = {'/path/to/acp-bridge', 'lsp'}}"
     )
     return false
   end
