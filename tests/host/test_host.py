@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,12 @@ from acp_bridge.agents.events import (
     ToolCall,
     Usage,
 )
+from acp_bridge.config.load import Configuration
+from acp_bridge.config.server import AgentServer
+from acp_bridge.config.settings import Settings
 from acp_bridge.host.audience import PAUSE_ABOVE
 from acp_bridge.host.errors import HostError
+from acp_bridge.host.host import Host
 
 from .puppet import Puppet, Reply, Ui, stage
 
@@ -230,3 +235,23 @@ async def test_two_sessions_at_once_share_one_program(monkeypatch: MonkeyPatch, 
         assert {s.native_id for s in at.host.sessions.values()} == {"n1", "n2"}
         assert len(at.host.list_sessions()["sessions"]) == 2
         assert at.host.list_sessions(cwd="/elsewhere")["sessions"] == []
+
+
+def test_the_agent_of_who_names_none_is_the_only_real_one() -> None:
+    def host(*servers: AgentServer, **settings: Any) -> Host:
+        found = {server.id: server for server in servers}
+        return Host(Configuration(found, [], Settings(**settings)), environ={})
+
+    demo, other = (AgentServer(id=name, protocol="demo") for name in ("demo", "other"))
+    real, second = (AgentServer(id=name, cmd=[sys.executable]) for name in ("real", "second"))
+    missing = AgentServer(id="missing", cmd=["/does/not/exist"])
+    assert host(demo, real, missing).default_agent() == "real"
+    assert host(demo, missing).default_agent() == "demo"
+    assert host(demo, real, defaultAgent="demo").default_agent() == "demo"
+    for several in (host(demo, real, second), host(demo, other)):
+        with pytest.raises(HostError, match="no single choice") as caught:
+            several.default_agent()
+        assert "demo" in caught.value.hint
+        assert "defaultAgent" in caught.value.hint
+    with pytest.raises(HostError, match="unknown agent 'gone'"):
+        host(demo, defaultAgent="gone").default_agent()
