@@ -93,7 +93,7 @@ class EditorClient(LanguageClient):
         self._news.set()
 
     def _notify(self, method: str, params: Any) -> None:
-        shape = lsp.METHOD_TO_TYPES[method][2]
+        shape: Any = lsp.METHOD_TO_TYPES[method][2]
         self.protocol.notify(method, self.protocol._converter.structure(params, shape))
 
     def _apply(self, params: lsp.ApplyWorkspaceEditParams) -> lsp.ApplyWorkspaceEditResult:
@@ -119,9 +119,9 @@ class EditorClient(LanguageClient):
 
 def _converter() -> Any:
     """pygls's own, but custom payloads stay plain JSON, and an action with a command is no command."""
-    converter = default_converter()
+    converter: Any = default_converter()  # type: ignore[no-untyped-call]
 
-    def action(value: Json, _: Any) -> lsp.Command | lsp.CodeAction:
+    def action(value: Json, _: Any) -> Any:
         shape = lsp.Command if isinstance(value.get("command"), str) else lsp.CodeAction
         return converter.structure(value, shape)
 
