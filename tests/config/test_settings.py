@@ -89,3 +89,11 @@ def test_a_default_agent_that_is_not_there_is_told_with_the_choices(loaded):
     assert "'claud'" in problem.message
     assert "claude-acp" in problem.hint
     assert configuration.settings.default_agent == "claud"
+
+
+def test_an_unknown_default_agent_is_reported_with_the_place_that_chose_it(loaded, write, user_dir):
+    path = write(user_dir / "settings.json", '{"defaultAgent": "nope"}')
+    [problem] = loaded().problems
+    assert (problem.file, problem.field) == (str(path), "defaultAgent")
+    [problem] = loaded(editor={"settings": {"defaultAgent": "neither"}}).problems
+    assert problem.file == "editor settings: settings"

@@ -86,10 +86,7 @@ class _Loader:
             self.problems += entries.problems
             servers = servers | {key: entries.servers[key] for key in entries.servers if key not in servers}
         usable = {key: server for key, server in servers.items() if server is not None}
-        settings = self._settings(workspace)
-        if settings.default_agent and settings.default_agent not in usable:
-            self.problems.append(_unknown_default(settings.default_agent, usable))
-        return Configuration(usable, self.problems, settings)
+        return Configuration(usable, self.problems, self._settings(workspace, usable))
 
     def _places(self, flags: Sequence[Path], workspace: Mapping[str, Any]) -> Iterator[Entries]:
         for flag in reversed(flags):
@@ -158,7 +155,7 @@ class _Loader:
             self.problems += [_ignored(str(path)) for path in present]
         return {}
 
-    def _settings(self, workspace: Mapping[str, Any]) -> Settings:
+    def _settings(self, workspace: Mapping[str, Any], usable: Mapping[str, AgentServer]) -> Settings:
         path = self.user_dir / SETTINGS_JSON if self.user_dir else None
         value, problems = read_json(path) if path else (None, [])
         layers = [
@@ -168,6 +165,11 @@ class _Loader:
         ]
         settings, more = merge(layers)
         self.problems += problems + more
+        chosen = settings.default_agent
+        if chosen and chosen not in usable:
+            place = next(name for name, raw in reversed(layers) if _sets(raw, "defaultAgent", chosen))
+            hint = f"known: {', '.join(usable)}"
+            self.problems.append(Problem(place, "", "defaultAgent", f"there is no agent {chosen!r}", hint))
         return settings
 
 
@@ -183,6 +185,5 @@ def _ignored(what: str) -> Problem:
     return Problem(what, "", "", message, hint, "warning")
 
 
-def _unknown_default(agent_id: str, known: Mapping[str, AgentServer]) -> Problem:
-    hint = f"known: {', '.join(known)}"
-    return Problem("settings", "", "defaultAgent", f"there is no agent {agent_id!r}", hint)
+def _sets(raw: Any, key: str, value: Any) -> bool:
+    return isinstance(raw, Mapping) and raw.get(key) == value
