@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from acp_bridge.jsonrpc.transport import Transport, open_fds
+from acp_bridge.launch import local
 from acp_bridge.launch.local import launch
 from acp_bridge.launch.spec import LaunchSpec
 from support.processes import PATIENCE, Recorder, alive, marked, wait_until_async
@@ -532,3 +533,28 @@ async def test_term_to_the_guard_ends_the_tree(shell: Make, environ, mark: str) 
 def parent_of(pid: int) -> int:
     stat = Path("/proc", str(pid), "stat").read_text()
     return int(stat[stat.rindex(")") + 2 :].split()[1])
+
+
+async def test_a_suspended_guard_is_woken_to_end_the_tree(shell: Make, environ, mark: str) -> None:
+    owner = Recorder()
+    code = f"{TERM_PROOF}; read go; kill -STOP $PPID; echo up; while :; do sleep 1; done"
+    process = await launch(shell(code), owner, environ=environ)
+    process.transport.write(b"go\n")
+    await owner.until_output(b"up\n")
+    await process.stop(grace=0.3)
+    assert marked(mark) == []
+    assert process.exit == (None, "SIGKILL")
+
+
+async def test_a_guard_that_is_suspended_again_and_again_is_given_up(
+    shell: Make, environ, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "GUARD_LIMIT", 0.5)
+    owner = Recorder()
+    code = f"{TERM_PROOF}; read go; kill -STOP $PPID; echo up; while kill -STOP $PPID; do :; done"
+    process = await launch(shell(code), owner, environ=environ)
+    process.transport.write(b"go\n")
+    await owner.until_output(b"up\n")
+    await process.stop(grace=0.3)
+    assert marked(mark) == []
+    assert process.exit == (None, "SIGKILL")

@@ -5,7 +5,8 @@ Guarantees
 - stdout and stderr are read from the first byte to the last; stderr goes to a bounded ring and can never
   stall the agent.
 - However the bridge ends, the guard ends the agent and all its descendants (see `guard` for what escapes
-  outside Linux). If the guard is killed the bridge kills what it can recognise (see `leftovers`).
+  outside Linux). If the guard is killed the bridge kills what it can recognise (see `leftovers`). Stopping
+  an agent ends also where the agent has suspended its guard.
 - Everything here runs in callbacks of the event loop that called `launch`, in any thread; no task, thread or
   signal handler is left behind.
 """
@@ -29,6 +30,8 @@ from acp_bridge.launch.stderr import StderrRing
 START_LIMIT = 30.0
 DRAIN_LIMIT = 0.5
 ORPHAN_GRACE = 2.0
+GUARD_LIMIT = 12.0
+"""Seconds beyond the grace after which a guard that does not end is killed; itself it gives up after ten."""
 _SWEEP_INTERVAL = 0.05
 _SWEEPS = 40
 
@@ -84,6 +87,7 @@ class LocalProcess:
         self._gone: asyncio.Future[None] = self._loop.create_future()
         self._term_timer: asyncio.TimerHandle | None = None
         self._term_at: float | None = None
+        self._guard_timer: asyncio.TimerHandle | None = None
 
     # AgentProcess
 
@@ -197,12 +201,20 @@ class LocalProcess:
     def _schedule_term(self, grace: float) -> None:
         now = self._loop.time()
         if self._term_at is not None and self._term_at <= now:
-            self._link.stop(grace)  # TERM is out; the guard takes the earlier time for KILL
+            self._terminate(grace)  # TERM is out; the guard takes the earlier time for KILL
         elif self._term_at is None or now + grace < self._term_at:
             self._term_at = now + grace
             if self._term_timer is not None:
                 self._term_timer.cancel()
-            self._term_timer = self._loop.call_at(self._term_at, self._link.stop, grace)
+            self._term_timer = self._loop.call_at(self._term_at, self._terminate, grace)
+
+    def _terminate(self, grace: float) -> None:
+        """Have the guard end the tree. An agent may have stopped its guard: wake it, and do not wait long."""
+        with contextlib.suppress(OSError):
+            self._started.guard.send_signal(signal.SIGCONT)
+        self._link.stop(grace)
+        if self._guard_timer is None:
+            self._guard_timer = self._loop.call_later(grace + GUARD_LIMIT, self._started.guard.kill)
 
     def _take(self, name: str) -> int:
         """One of our descriptors, from now on owned by the caller."""
@@ -286,8 +298,9 @@ class LocalProcess:
         self._died((None, "SIGKILL"))
 
     def _all_gone(self) -> None:
-        if self._term_timer is not None:
-            self._term_timer.cancel()
+        for timer in (self._term_timer, self._guard_timer):
+            if timer is not None:
+                timer.cancel()
         if not self._gone.done():
             self._gone.set_result(None)
 
