@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from acp_bridge.agents.agent import AgentError
-from acp_bridge.jsonrpc.messages import RpcError
+from acp_bridge.jsonrpc.messages import INVALID_PARAMS, RpcError
 
 CODES: dict[str, int] = {
     "badParam": -32602,
@@ -59,6 +59,13 @@ class HostError(Exception):
         if self.param:
             data["param"] = self.param
         return RpcError(CODES.get(self.kind, -32603), self.message, data)
+
+    @classmethod
+    def of_param(cls, error: AgentError, param: str) -> HostError:
+        """The same, where the agent's -32602 is its word on what the caller gave it in `param`."""
+        if error.code != INVALID_PARAMS:
+            return cls.of_agent(error)
+        return cls("badParam", error.message, error.hint, detail=error.detail, param=param)
 
     @classmethod
     def of_agent(cls, error: AgentError, **data: Any) -> HostError:

@@ -231,7 +231,11 @@ class Host:
             hint = f"known: {', '.join(known) or 'none'}"
             raise HostError("badParam", f"unknown option {unknown[0]!r}", hint, param="configOptions")
         for key, value in wanted.items():
-            await session.set_config_option(key, value)
+            try:
+                await session.set_config_option(key, value)
+            except HostError as error:
+                error.param = error.param and "configOptions"
+                raise
 
     def _publish(self, session: Session) -> None:
         if session.closed:

@@ -206,6 +206,8 @@ class Runner:
         try:
             await agent.authenticate(chosen)
         except AgentError as error:
+            if error.code == INVALID_PARAMS:
+                raise HostError.of_param(error, "methodId") from error
             raise self.failed(error) from error
         if self.agent is agent:
             self._set_state("running")

@@ -182,7 +182,7 @@ class Session:
         try:
             await agent.set_config_option(native_id, config_id, value)
         except AgentError as error:
-            raise HostError.of_agent(error) from error
+            raise HostError.of_param(error, "value") from error
         return self.config_options
 
     def rename(self, title: str) -> None:

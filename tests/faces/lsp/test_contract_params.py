@@ -126,6 +126,24 @@ async def test_a_param_that_is_missing_or_wrong_is_bad_param_and_named(
         assert (await client.request("acp/thread/get", {"sessionId": session}))["entries"] == []
 
 
+async def test_a_value_that_the_agent_does_not_take_is_bad_param_too(
+    environ: dict[str, str], workspace: Path
+) -> None:
+    async with LspClient.run(env=environ, acp=rich(), root=workspace) as client:
+        session = await client.new_session("demo")
+        params = {"sessionId": session, "configId": "mode", "value": "no such mode"}
+        asked: list[tuple[str, Json, str]] = [
+            ("acp/session/setConfigOption", params, "value"),
+            ("acp/session/new", {"agent": "demo", "configOptions": {"mode": "none"}}, "configOptions"),
+            ("acp/agents/authenticate", {"agent": "demo", "methodId": "no such method"}, "methodId"),
+        ]
+        for method, wrong, param in asked:
+            with pytest.raises(LspError) as raised:
+                await client.request(method, wrong)
+            assert (raised.value.code, raised.value.data.get("param")) == (-32602, param), method
+        assert len((await client.request("acp/session/list", {}))["sessions"]) == 1
+
+
 @pytest.mark.parametrize("action", ["edit", "remove", "sendNow"])
 async def test_a_queue_action_without_the_turn_it_needs_names_turn_id(
     environ: dict[str, str], workspace: Path, action: str
