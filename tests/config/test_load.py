@@ -156,6 +156,12 @@ def test_a_config_file_may_be_a_pipe_as_shells_make_them(loaded):
         os.close(reading)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+def test_a_config_file_without_end_is_given_up(loaded):
+    [problem] = loaded(flags=[Path("/dev/zero")]).problems
+    assert (problem.file, problem.message) == ("/dev/zero", "is larger than 16 MiB")
+
+
 def test_a_config_file_is_named_by_its_whole_path(loaded, write, home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "near.json", agents("near"))

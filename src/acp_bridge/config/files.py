@@ -15,6 +15,9 @@ from acp_bridge.config.problems import Problem, json_kind
 
 _SHAPES = 'write [{"id": …, "cmd": […]}], {"agents": [...]} or {"agent_servers": {"name": {"command": …}}}'
 
+LIMIT = 16 * 1024 * 1024
+"""Bytes of the largest configuration file."""
+
 
 def read_file(path: Path, place: Place, *, required: bool = False) -> Entries:
     """The entries of the file at `path`. That it is not there is a problem only if it is `required`."""
@@ -74,7 +77,12 @@ def _content(path: Path, name: str, required: bool) -> tuple[bytes | None, list[
             return None, [Problem(name, "", "", "is a folder, not a file", "put a JSON file there")]
         if not stat.S_ISREG(mode) and not required:  # reading a pipe that nobody writes would never end
             return None, [Problem(name, "", "", "is no regular file", "put a JSON file there")]
-        return path.read_bytes(), []
+        with path.open("rb") as file:
+            content = file.read(LIMIT + 1)
+        if len(content) > LIMIT:
+            why = f"is larger than {LIMIT >> 20} MiB"
+            return None, [Problem(name, "", "", why, "put a JSON file there")]
+        return content, []
     except FileNotFoundError:
         missing = Problem(name, "", "", "does not exist", "check the path given to --config")
         return None, [missing] if required else []

@@ -8,6 +8,7 @@ touches the protocol. The handshake is answered before anything heavy is importe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import sys
@@ -57,6 +58,7 @@ def main(argv: list[str]) -> int:
     logging.basicConfig(
         stream=sys.stderr, level=options.log_level.upper(), format="acp-bridge: %(levelname)s: %(message)s"
     )
+    _leave_lost_folder()
     return asyncio.run(serve(options, read_fd, write_fd))
 
 
@@ -93,6 +95,15 @@ def claim_stdio() -> tuple[int, int]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return read_fd, write_fd
+
+
+def _leave_lost_folder() -> None:
+    """An editor may start us in a folder that is gone by now; it names those of the workspace itself."""
+    for folder in (os.curdir, os.path.expanduser("~"), os.path.abspath(os.sep)):
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
+            os.getcwd()
+            return
 
 
 async def serve(options: Options, read_fd: int, write_fd: int) -> int:

@@ -83,15 +83,22 @@ def main(argv: Sequence[str]) -> int:
         return OK
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return _complain(
-            err, Failed("internal", f"acp-bridge failed: {error}", "check where its output goes")
-        )
+        return _complain(err, _broken(error))
     except (KeyboardInterrupt, typer.Abort):
         return CANCELLED
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         return _usage(err, error)
+
+
+def _broken(error: OSError) -> Failed:
+    """What the system refused us."""
+    try:
+        os.getcwd()
+    except OSError:
+        return Failed("badParam", "the current folder does not exist any more", "change to another one")
+    return Failed("internal", f"acp-bridge failed: {error}", "check where its output goes")
 
 
 def _open_streams() -> None:
