@@ -275,3 +275,21 @@ async def test_an_agent_that_stops_reading(tmp_path: Path) -> None:
         assert await client.request("acp/session/cancel", {"sessionId": session}) == {"cancelled": True}
         await client.request("acp/agents/restart", {"agent": "hostile"}, timeout=30)
         await client.wait_for(lambda: client.stop_of(session, turn_id), 20)
+
+
+async def test_a_cancelled_turn_asks_no_more_questions(tmp_path: Path) -> None:
+    """Requests for paths outside stand in line; with their turn cancelled the rest is refused, not asked."""
+    target = tmp_path / "outside"
+    target.mkdir()
+    async with hostile(tmp_path, "many_outside", str(target)) as scene:
+        await open_permission(scene)
+        client = scene.client
+        [session] = client.threads
+        await client.request("acp/session/cancel", {"sessionId": session})
+        said = await client.wait_for(
+            lambda: [e["text"] for e in client.threads[session].entries if e["kind"] == "agent"]
+        )
+        assert said == ["-32602 " * 4 + "-32602"]
+        assert len(client.received("acp/permission/requested")) == 1
+        await client.wait_for(lambda: client.sessions[session]["state"] == "idle")
+    assert list(target.iterdir()) == []

@@ -33,12 +33,13 @@ AskOutside = Callable[[Literal["read", "edit"], str, str, str | None], Awaitable
 
 
 class Files:
-    """The files of one session. `ask` gets the user's yes for a path outside the roots."""
+    """The files of one session. `asker` is called when a request arrives, perhaps long before its turn comes;
+    what it gives gets the user's yes for a path outside the roots."""
 
-    def __init__(self, documents: Documents, roots: Roots, ask: AskOutside) -> None:
+    def __init__(self, documents: Documents, roots: Roots, asker: Callable[[], AskOutside]) -> None:
         self._documents = documents
         self._roots = roots
-        self._ask = ask
+        self._asker = asker
         self._lock = anyio.Lock()
         self._seen: dict[str, bytes] = {}
 
@@ -65,14 +66,14 @@ class Files:
         content: str | None,
         done: Callable[[_Place], Awaitable[str | None]],
     ) -> None:
-        reply = request.reply
+        reply, ask = request.reply, self._asker()
         async with self._lock:
             place = _place(request.path)
             if place is None:
                 reply.fail(INVALID_PARAMS, f"{request.path!r} is no absolute path of a file")
                 return
             inside = self._roots.holds(place.real)
-            if not inside and not await self._ask(what, place.path, place.real, content):
+            if not inside and not await ask(what, place.path, place.real, content):
                 reply.fail(INVALID_PARAMS, outside(place.path))
                 return
             try:

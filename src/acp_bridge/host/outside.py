@@ -13,6 +13,7 @@ from acp_bridge.host.visible import one_line, visible
 
 if TYPE_CHECKING:
     from acp_bridge.host.session import Session
+    from acp_bridge.host.turns import Turn
 
 Json = dict[str, Any]
 ALLOW = "acp-bridge-allow-once"
@@ -20,12 +21,14 @@ REJECT = "acp-bridge-reject"
 
 
 async def ask_outside(
-    session: Session, what: Literal["read", "edit"], path: str, real: str, text: str | None
+    session: Session, turn: Turn | None, what: Literal["read", "edit"], path: str, real: str, text: str | None
 ) -> bool:
-    """Ask the user; True only for an explicit yes to this one access. `real` is where `path` leads. Cancelled
-    (the agent has taken its request back), the question is taken back too."""
-    running = session.turns.running
-    if session.live() is None or (running is not None and running.cancelled):
+    """Ask the user; True only for an explicit yes to this one access.
+
+    `real` is where `path` leads, `turn` the one the request came in: once that is cancelled nobody is asked.
+    Cancelled (the agent has taken its request back), the question is taken back too.
+    """
+    if session.live() is None or (turn is not None and turn.cancelled):
         return False
     verb = "read" if what == "read" else "write"
     where = _where(path, real)

@@ -72,7 +72,7 @@ class Session:
         self.thread = Thread(self.id)
         self.transcript = Transcript(self.thread)
         self.turns = Turns(self)
-        self.files = Files(documents, self.roots, partial(ask_outside, self))
+        self.files = Files(documents, self.roots, lambda: partial(ask_outside, self, self.turns.running))
         self.config_options: list[Json] = []
         self.commands: list[Json] = []
         self.usage: Json | None = None
