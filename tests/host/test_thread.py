@@ -143,3 +143,27 @@ def test_bad_pages_name_the_parameter(asked: dict[str, Any], param: str) -> None
     with pytest.raises(HostError) as caught:
         thread.get(**asked)
     assert (caught.value.kind, caught.value.param) == ("badParam", param)
+
+
+SCRIPT = [
+    ("put", 1, ""), ("put", 2, ""), ("append", 0, "a"), ("patch", 0, "t"), ("append_output", 1, "o"),
+    ("patch_text", 0, "new"), ("append", 0, "b"), ("put_after", 0, "in"), ("patch", 1, "u"), ("clear", 0, ""),
+    ("remove", 2, ""), ("put", 3, ""), ("append", 2, "c"), ("remove", 2, ""), ("append", 0, "d"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("looks", range(1, len(SCRIPT)))
+def test_every_kind_of_change_reaches_whoever_looks_that_often(looks: int) -> None:
+    thread = Thread("ses")
+    delta = thread.watch()
+    seen: list[dict[str, Any]] = []
+    states = {0: thread.entries()}
+    for number, step in enumerate(SCRIPT):
+        do(thread, *step)
+        states[thread.rev] = thread.entries()
+        if number % looks == 0:
+            seen = apply_ops(seen, delta.ops())
+            delta.reset()
+            assert seen == thread.entries()
+    for since, state in states.items():
+        assert apply_ops(state, thread.get(epoch=thread.epoch, since_rev=since)["ops"]) == thread.entries()

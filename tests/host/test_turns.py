@@ -282,3 +282,27 @@ async def test_an_end_that_comes_before_the_prompt_is_sent_ends_nothing(
         assert session.state == "running"
         at.puppet.end()
         await session.wait_idle()
+
+
+async def test_a_prompt_that_cannot_be_sent_ends_its_turn(monkeypatch: MonkeyPatch, tmp_path: Path) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+
+        async def fail(session_id: str, blocks: Any) -> None:
+            raise ValueError("a fault of ours")
+
+        at.puppet.prompt = fail  # type: ignore[method-assign]
+        session.prompt("go")
+        assert (await session.wait_idle() or {})["error"]["kind"] == "internal"
+
+
+async def test_a_change_that_no_agent_made_is_told_by_itself(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await at.open()
+        await at.settle()
+        for title in ("one", "two"):
+            session.rename(title)
+            await at.settle()
+            assert at.ui.of("session")[-1]["title"] == title

@@ -341,7 +341,6 @@ class Thread:
         if rev > self.rev or rev < 0 or not (reaches or rev == self.rev):
             return None
         delta = Delta(self)
-        delta.from_rev = rev
         for number, op, entry_id, detail, start in self._log:
             if number <= rev:
                 continue
