@@ -61,6 +61,8 @@ class Puppet:
         self.refuse_set: AgentError | None = None
         self.gates: dict[str, anyio.Event] = {}
         self.paused = False
+        self.reads = anyio.Event()
+        self.reads.set()
         self.closed = False
 
     def say(self, *events: AnyEvent, session: str = "n1") -> None:
@@ -120,6 +122,9 @@ class Puppet:
         await self._pass("set")
         if self.refuse_set is not None:
             raise self.refuse_set
+
+    async def room(self) -> None:
+        await self.reads.wait()
 
     def pause(self) -> None:
         self.paused = True

@@ -126,6 +126,22 @@ async def test_an_editor_that_does_not_do_the_edit_is_an_error(
         assert ("save", str(path)) not in documents.log
 
 
+async def test_an_agent_that_does_not_take_its_answers_gets_no_more_of_them(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_text("x")
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        await at.open()
+        at.puppet.reads = anyio.Event()
+        reply = Reply()
+        at.puppet.say(reads(tmp_path / "a")(reply))
+        await at.settle()
+        assert reply.answers == []
+        at.puppet.reads.set()
+        await at.until(lambda: reply.answers)
+        assert reply.answers == [("result", "x")]
+
+
 async def test_requests_are_done_in_the_order_in_which_they_came(
     monkeypatch: MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -6,7 +6,8 @@ Guarantees
 - A dirty document that the agent has not seen as it is now is never overwritten: the write is refused.
 - Outside the session's folders nothing is touched without the user's explicit yes; what is touched is what
   was judged: a link that comes into the path after that is not followed.
-- The calls of one session are done one after the other, in the order in which they came.
+- The calls of one session are done one after the other, in the order in which they came, and none before the
+  agent has room for its answer: one that asks and does not read costs bounded memory.
 """
 
 from __future__ import annotations
@@ -34,12 +35,20 @@ AskOutside = Callable[[Literal["read", "edit"], str, str, str | None], Awaitable
 
 class Files:
     """The files of one session. `asker` is called when a request arrives, perhaps long before its turn comes;
-    what it gives gets the user's yes for a path outside the roots."""
+    what it gives gets the user's yes for a path outside the roots. `room` waits until the agent can take an
+    answer."""
 
-    def __init__(self, documents: Documents, roots: Roots, asker: Callable[[], AskOutside]) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        roots: Roots,
+        asker: Callable[[], AskOutside],
+        room: Callable[[], Awaitable[None]],
+    ) -> None:
         self._documents = documents
         self._roots = roots
         self._asker = asker
+        self._room = room
         self._lock = anyio.Lock()
         self._seen: dict[str, bytes] = {}
 
@@ -68,6 +77,7 @@ class Files:
     ) -> None:
         reply, ask = request.reply, self._asker()
         async with self._lock:
+            await self._room()
             place = _place(request.path)
             if place is None:
                 reply.fail(INVALID_PARAMS, f"{request.path!r} is no absolute path of a file")

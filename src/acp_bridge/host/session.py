@@ -72,7 +72,9 @@ class Session:
         self.thread = Thread(self.id)
         self.transcript = Transcript(self.thread)
         self.turns = Turns(self)
-        self.files = Files(documents, self.roots, lambda: partial(ask_outside, self, self.turns.running))
+        self.files = Files(
+            documents, self.roots, lambda: partial(ask_outside, self, self.turns.running), self._room
+        )
         self.config_options: list[Json] = []
         self.commands: list[Json] = []
         self.usage: Json | None = None
@@ -206,6 +208,11 @@ class Session:
         if agent is None or self.native_id is None or self.detached or self.closed:
             return None
         return agent, self.native_id
+
+    async def _room(self) -> None:
+        live = self.live()
+        if live is not None:
+            await live[0].room()
 
     def require(self) -> tuple[Agent, str]:
         """`live`, or HostError agentDied."""

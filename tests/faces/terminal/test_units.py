@@ -11,9 +11,9 @@ import pytest
 
 from acp_bridge.agents.events import MessageChunk, ReadFile, ToolCall
 from acp_bridge.faces.terminal.diff import MOST_LINES, diff_lines
-from acp_bridge.faces.terminal.secrets import Masker
 from acp_bridge.faces.terminal.status import Ended, Failed
 from acp_bridge.faces.terminal.trace import Trace, event_json
+from acp_bridge.host.secrets import Masker
 
 
 def test_secrets_are_masked_wherever_they_stand() -> None:

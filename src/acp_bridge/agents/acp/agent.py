@@ -38,6 +38,7 @@ SLOW_START = 30.0
 HANG_UP = 2.0
 """Seconds an agent may live on after it has closed its stdout."""
 _NOISE_SHOWN = 500
+_UNREAD = 1024 * 1024
 
 
 @dataclass(slots=True, eq=False)
@@ -195,6 +196,11 @@ class AcpAgent:
     def pause(self) -> None:
         if self._process is not None:
             self._process.transport.pause_reading()
+
+    async def room(self) -> None:
+        transport = self._process.transport if self._process is not None else None
+        while transport is not None and transport.unsent > _UNREAD:
+            await transport.flushed()
 
     def resume(self) -> None:
         if self._process is not None:

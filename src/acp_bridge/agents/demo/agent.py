@@ -132,6 +132,9 @@ class DemoAgent:
     def resume(self) -> None:
         """See pause."""
 
+    async def room(self) -> None:
+        """Answers are taken at once."""
+
     def stderr_tail(self, lines: int = 20) -> list[str]:
         return self._dead.stderr[-lines:] if self._dead else []
 

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from acp_bridge.faces.terminal.secrets import MASK, Masker, key_like
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.host import Host
+from acp_bridge.host.secrets import MASK, Masker, key_like
 from acp_bridge.host.visible import one_line
 
 Json = dict[str, Any]

@@ -17,10 +17,10 @@ from acp_bridge import __version__
 from acp_bridge.config.load import Configuration, load
 from acp_bridge.config.paths import ACP_JSON, AGENTS_JSON, PROJECT_FOLDER, SETTINGS_JSON, user_folder
 from acp_bridge.config.protocols import PROTOCOLS
-from acp_bridge.faces.terminal.secrets import MASK, Masker, key_like
 from acp_bridge.faces.terminal.status import FAILED, OK, USAGE
 from acp_bridge.host.host import Host
 from acp_bridge.host.runner import Runner
+from acp_bridge.host.secrets import MASK, Masker, key_like
 from acp_bridge.host.visible import one_line
 from acp_bridge.launch.environment import inherited
 

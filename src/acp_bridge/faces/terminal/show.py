@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from acp_bridge.faces.terminal.keyboard import Keyboard
 from acp_bridge.faces.terminal.outlet import Outlet
 from acp_bridge.faces.terminal.permission import Decision, Policy, decide, option_of_answer, reject
-from acp_bridge.faces.terminal.secrets import Masker
 from acp_bridge.faces.terminal.status import Outcome
 from acp_bridge.faces.terminal.trace import Trace
+from acp_bridge.host.secrets import Masker
 
 if TYPE_CHECKING:
     from acp_bridge.host.host import Host

@@ -15,10 +15,10 @@ from acp_bridge.faces.terminal.jsonlines import JsonLines
 from acp_bridge.faces.terminal.outlet import Outlet
 from acp_bridge.faces.terminal.paper import Paper
 from acp_bridge.faces.terminal.screen import Screen
-from acp_bridge.faces.terminal.secrets import Masker
 from acp_bridge.faces.terminal.show import Printer
 from acp_bridge.faces.terminal.trace import Trace
 from acp_bridge.host.errors import HostError
+from acp_bridge.host.secrets import Masker
 
 STDERR = 2
 TO_STDERR = "-"

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from acp_bridge.agents.events import AnyEvent
-from acp_bridge.faces.terminal.secrets import Masker
+from acp_bridge.host.secrets import Masker
 from acp_bridge.jsonrpc.messages import dumps
 
 Json = dict[str, Any]

@@ -24,7 +24,6 @@ from acp_bridge.config.load import Configuration
 from acp_bridge.faces.terminal.keyboard import Keyboard
 from acp_bridge.faces.terminal.outlet import Outlet
 from acp_bridge.faces.terminal.permission import Policy
-from acp_bridge.faces.terminal.secrets import Masker
 from acp_bridge.faces.terminal.show import TerminalShow
 from acp_bridge.faces.terminal.signals import signals_to
 from acp_bridge.faces.terminal.status import CANCELLED, Ended, Failed, Outcome
@@ -32,6 +31,7 @@ from acp_bridge.faces.terminal.streams import make_printer, open_trace, own_stdo
 from acp_bridge.host.errors import HostError
 from acp_bridge.host.host import Host
 from acp_bridge.host.ports import NoDocuments
+from acp_bridge.host.secrets import Masker
 from acp_bridge.host.session import Session
 
 Json = dict[str, Any]
