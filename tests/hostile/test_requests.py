@@ -293,3 +293,20 @@ async def test_a_cancelled_turn_asks_no_more_questions(tmp_path: Path) -> None:
         assert len(client.received("acp/permission/requested")) == 1
         await client.wait_for(lambda: client.sessions[session]["state"] == "idle")
     assert list(target.iterdir()) == []
+
+
+async def test_an_agent_that_asks_and_does_not_read(tmp_path: Path) -> None:
+    """A hundred answers of 4 MiB that nobody takes: few are made, and the way out is open."""
+    async with hostile(tmp_path, "asks_and_does_not_read") as scene:
+        (scene.project / "large.txt").write_text("x" * (4 << 20))
+        client, session = scene.client, await scene.session()
+        turn_id = await client.prompt(session, "go")
+        await client.wait_for(lambda: [e for e in client.threads[session].entries if e["kind"] == "agent"])
+        status = Path(f"/proc/{client.process.pid}/status")
+        for _ in range(10):
+            resident = int(status.read_text().split("VmRSS:")[1].split()[0])
+            assert resident < 200 * 1024
+            await asyncio.sleep(0.2)
+        assert await client.request("acp/session/cancel", {"sessionId": session}) == {"cancelled": True}
+        await client.request("acp/agents/restart", {"agent": "hostile"}, timeout=30)
+        await client.wait_for(lambda: client.stop_of(session, turn_id), 20)
