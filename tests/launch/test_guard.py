@@ -46,8 +46,10 @@ print("up", flush=True)
 last()
 """
 
+# Whoever runs the tests may have had a signal ignored (nohup does), and a child inherits that.
 BRIDGE = """
-import asyncio, os, sys
+import asyncio, os, signal, sys
+for each in (signal.SIGHUP, signal.SIGTERM): signal.signal(each, signal.SIG_DFL)
 from acp_bridge.launch.local import launch
 from acp_bridge.launch.spec import LaunchSpec
 class Owner:
