@@ -15,7 +15,8 @@ Guarantees
 - End of file on the socket (the bridge died, however) or SIGTERM: TERM to every descendant, KILL to what is
   left after `grace`. After the agent's own end its leftovers get TERM and, soon after, KILL.
 - Linux: the guard is child subreaper, so double-forked and setsid'ed descendants stay its descendants; if the
-  guard itself is killed the kernel kills the agent (PR_SET_PDEATHSIG).
+  guard itself is killed the kernel kills the agent (PR_SET_PDEATHSIG), and a guard that was suspended goes on
+  when the bridge dies (PR_SET_PDEATHSIG with SIGCONT).
 - Elsewhere (macOS, BSD) descendants are found by `ps`: those alive below the agent when the stop begins, and
   its process group. A process that has left the group and whose parents died before that escapes.
 """
@@ -315,6 +316,7 @@ def main() -> None:
         return
     if LINUX:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
+        prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
     wake = watch_signals()
     agent, failure = start_agent(request)
     if not agent:
