@@ -104,7 +104,9 @@ async def test_words_no_schema_knows(tmp_path: Path) -> None:
     """Nothing fails the turn; what can be shown is, in its place."""
     async with hostile(tmp_path, "unknown_words") as scene:
         turn = await scene.turn()
-        session = scene.client.sessions[next(iter(scene.client.sessions))]
+        [session_id] = scene.client.sessions
+        await scene.client.wait_for(lambda: scene.client.sessions[session_id]["state"] == "idle")
+        session = scene.client.sessions[session_id]
     assert turn.stop_reason == "end_turn"
     assert turn.text.startswith("before ") and turn.text.endswith("after")
     assert [tool["status"] for tool in turn.tools if tool["title"] == "odd"] == ["completed"]
