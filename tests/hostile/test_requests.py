@@ -238,7 +238,7 @@ async def test_hundreds_of_permissions_at_once_and_one_cancel(tmp_path: Path) ->
         await client.request("acp/session/cancel", {"sessionId": session})
         stop = await client.wait_for(lambda: client.stop_of(session, turn_id))
         await client.wait_for(lambda: ids(client, "requested") == ids(client, "resolved") != [])
-        assert client.sessions[session]["pending"] == []
+        await client.wait_for(lambda: client.sessions[session]["pending"] == [])
     assert stop["stopReason"] == "cancelled"
     texts = [entry["text"] for entry in client.threads[session].entries if entry["kind"] == "agent"]
     assert texts == ["500 cancelled, 0 double"]

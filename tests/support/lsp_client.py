@@ -275,7 +275,7 @@ class LspClient:
         timeout: float = TIMEOUT,
         **params: Any,
     ) -> Turn:
-        """Prompt, answer permissions, return when the turn has its stop entry.
+        """Prompt, answer permissions, return when the turn has its stop entry and the session has told of it.
 
         `on_permission` is an option kind ("allow_once", "reject_once": the first option of that kind), None
         (cancel the turn), or a function of the request that returns an optionId, None or LEAVE.
@@ -289,7 +289,7 @@ class LspClient:
             if fresh:
                 return {"permission": fresh[0]["request"]}
             stop = self.stop_of(session_id, turn_id)
-            return {"stop": stop} if stop else None
+            return {"stop": stop} if stop and self._told_of_stop(session_id, turn_id) else None
 
         while True:
             step = await self.wait_for(next_step, timeout, f"the end of turn {turn_id}")
@@ -298,6 +298,21 @@ class LspClient:
                 return Turn(turn_id, step["stop"], entries, asked)
             asked.append(step["permission"])
             await self.answer_permission(step["permission"], on_permission)
+
+    def _told_of_stop(self, session_id: str, turn_id: str) -> bool:
+        """Whether the `acp/session/changed` that follows every stop entry is here."""
+        told = False
+        for way, message in reversed(self.messages):
+            params = message.get("params")
+            if way != "in" or not isinstance(params, dict):
+                continue
+            if message.get("method") == "acp/session/changed":
+                told = told or params["session"]["sessionId"] == session_id
+            elif message.get("method") == "acp/thread/changed" and params["sessionId"] == session_id:
+                entries = [op["entry"] for op in params["ops"] if op["op"] == "put"]
+                if any(e["kind"] == "stop" and e["turnId"] == turn_id for e in entries):
+                    return told
+        return True
 
     def stop_of(self, session_id: str, turn_id: str) -> Json | None:
         entries = self.threads[session_id].entries
