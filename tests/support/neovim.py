@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -43,9 +42,15 @@ class Neovim:
             stdout=subprocess.DEVNULL,
             stderr=self.errors,
         )
-        self.until(lambda: os.path.exists(self.address), "no socket")
-        self.nvim = pynvim.attach("socket", path=self.address)
+        self.nvim = self.until(self._attached, "no socket that listens")
         self.screen = Screen(self.address, 130, 40)
+
+    def _attached(self) -> Any:
+        """A socket is there a moment before anybody listens on it."""
+        try:
+            return pynvim.attach("socket", path=self.address)
+        except OSError:
+            return None
 
     def keys(self, keys: str) -> None:
         """Type, in the notation of `:help keycodes`; `<` itself is `<lt>`."""

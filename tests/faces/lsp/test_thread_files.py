@@ -237,6 +237,25 @@ async def test_an_answer_closed_without_saving_is_written_to_the_disk(
         assert file.text.count(MARKER) == 1 and file.text.rstrip().endswith("-->")
 
 
+async def test_an_answer_whose_file_is_closed_with_its_very_edit_is_written_to_the_disk(
+    environ: dict[str, str], workspace: Path
+) -> None:
+    """The editor has taken the edit, shown it, and lets the file go before we know that it has."""
+    async with thread(environ, workspace) as file:
+        documents = file.client.documents
+
+        def apply_and_close(params: Json) -> Json:
+            answer = documents.apply(params)
+            documents.close(file.uri)
+            return answer
+
+        file.client.handlers["workspace/applyEdit"] = apply_and_close
+        file.type("plain: never saved")
+        await file.send()
+        await file.until(lambda text: "only text" in text)
+        assert file.text.index("plain: never saved") < file.text.index("only text")
+
+
 @pytest.mark.parametrize("later", [0, 0.5])
 async def test_a_file_opened_as_it_was_a_moment_ago_gets_what_it_misses(
     environ: dict[str, str], workspace: Path, later: float

@@ -244,7 +244,9 @@ class ThreadFile:
             self._became(document.text)
             return "the text changed meanwhile"
         refused = await self._around.edits.apply(document, plan.change)
-        if refused is None and self.layout is layout:
+        if refused is None and self.layout is not layout:
+            return "the file was closed or opened anew meanwhile"
+        if refused is None:
             layout.landed(plan, before, document.text)
         return refused
 
