@@ -121,9 +121,7 @@ def test_nothing_is_left_when_the_bridge_dies_while_starting(mark: str, delay: f
         wait_until(lambda: not marked(mark) and not set(guards()) - others)
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="optional: Linux alone tells of a parent's death"
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="optional: Linux alone tells of a parent's death")
 def test_a_suspended_guard_wakes_when_the_bridge_is_killed(mark: str) -> None:
     with bridge(mark) as process:
         read_until(process, b"up\n")
