@@ -260,3 +260,19 @@ async def test_only_the_last_answers_are_remembered(monkeypatch: MonkeyPatch, tm
         assert at.host.answer_permission(ids[1], "yes")["accepted"] is False
         with pytest.raises(HostError, match="unknown permission request"):
             at.host.answer_permission(ids[0], "yes")
+
+
+async def test_the_agent_hears_of_the_cancel_before_its_request_is_answered(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    async with stage(monkeypatch, str(tmp_path)) as at:
+        session = await running(at)
+        reply = Reply()
+        order: list[str] = []
+        monkeypatch.setattr(
+            at.puppet, "cancel", lambda *_: order.append(f"cancel, {len(reply.answers)} answers")
+        )
+        at.puppet.say(asks(reply, ToolCall(id="t")))
+        session.cancel()
+        assert order == ["cancel, 0 answers"]
+        assert reply.answers == [("result", CANCELLED)]

@@ -48,6 +48,7 @@ while True:
         send({"id": i, "result": {"accepted": True}})
         changed(2, {"op": "append", "id": "1", "field": "text", "text": m["params"]["optionId"]},
                 {"op": "put", "entry": {"id": "2", "kind": "stop", "turnId": "t", "stopReason": "end_turn"}})
+        send({"method": "acp/session/changed", "params": {"session": {"sessionId": "s"}}})
     elif method == "shutdown":
         send({"id": i, "result": None})
     elif method == "exit":

@@ -97,17 +97,19 @@ class Transcript:
         last = next(i for i in reversed(self.thread.order) if self.thread.entry(i).turn_id == turn_id)
         self.thread.put("stop", {"stopReason": "cancelled"}, turn_id=turn_id, after=last)
 
-    def close_tools(self) -> bool:
-        """Mark what is still open as cancelled: the turn is over or being cancelled. False if nothing was."""
-        still_open = [
+    def open_tools(self) -> list[Entry]:
+        """The tool calls of this turn that have not ended."""
+        return [
             entry
             for entry in self._tools.values()
             if entry.turn_id == self.turn_id and entry.fields["status"] not in FINISHED
         ]
-        for entry in still_open:
+
+    def close_tools(self) -> None:
+        """Mark what is still open as cancelled: the turn is over or being cancelled."""
+        for entry in self.open_tools():
             self._closed_by_us.add(entry.id)
             self.thread.patch(entry, {"status": "cancelled"})
-        return bool(still_open)
 
     def end_turn(self, stop_reason: str, error: Error | None, tokens: Json | None) -> None:
         """Close what is open and put the one `stop` entry, after an `error` entry if the turn failed."""

@@ -87,10 +87,10 @@ class Turns:
             return True
         session = self._session
         running.cancelled = True
-        session.host.permissions.resolve_all(session, "cancel")
-        session.transcript.close_tools()
         if not running.sent or not self._tell_agent(reason):
             running.start.cancel()
+        session.host.permissions.resolve_all(session, "cancel")
+        session.transcript.close_tools()
         session.changed()
         return True
 
@@ -98,15 +98,17 @@ class Turns:
         """End what the agent began outside a turn: requests that wait, tool calls that are open."""
         session = self._session
         waiting = bool(session.host.permissions.of(session))
-        session.host.permissions.resolve_all(session, "cancel")
-        if not session.transcript.close_tools() and not waiting:
+        if not session.transcript.open_tools() and not waiting:
             return False
         self._tell_agent(reason)
+        session.host.permissions.resolve_all(session, "cancel")
+        session.transcript.close_tools()
         session.changed()
         return True
 
     def _tell_agent(self, reason: str | None) -> bool:
-        """Send the cancel; False if there is no agent to hear it."""
+        """Send the cancel; False if there is no agent to hear it. It goes before any request is answered: an
+        agent that hears the answer first may take it for a word on that one action (ACP, session/cancel)."""
         live = self._session.live()
         if live is None:
             return False
