@@ -91,7 +91,7 @@ def test_the_encoded_form_says_the_same_however_long_the_text(
         do(thread, step, number, text * 10**size if step.startswith("append") else text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("acp_bridge.host.thread.PIECE", 7)
-        assert json.loads(delta.encoded()) == json.loads(dumps(delta.message()))
+        assert json.loads(b"".join(delta.encoded())) == json.loads(dumps(delta.message()))
 
 
 def test_consecutive_text_is_one_append_and_a_created_entry_needs_none() -> None:

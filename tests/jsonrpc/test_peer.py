@@ -12,7 +12,7 @@ import pytest
 from msgspec import Raw, Struct
 
 from acp_bridge.jsonrpc.framing import ContentLength, Ndjson
-from acp_bridge.jsonrpc.messages import ConnectionClosed, RpcError, dumps, loads
+from acp_bridge.jsonrpc.messages import ConnectionClosed, Encoded, RpcError, dumps, loads
 from acp_bridge.jsonrpc.peer import LSP_CANCEL, NO_PARAMS, IncomingCall, Peer
 from jsonrpc.recorder import Recorder, Wire, line, notification, outcome, request, result
 
@@ -495,3 +495,14 @@ def test_two_peers_of_either_framing_talk() -> None:
         answers: list[Any] = []
         peers[0].request("echo", {"text": "é" * 1000}, lambda answer, to=answers: to.append(outcome(answer)))
         assert answers == [{"echo": {"text": "é" * 1000}}]
+
+
+@pytest.mark.parametrize("size", [1, 200_000])
+def test_params_that_are_json_already_go_out_as_they_are(size: int) -> None:
+    written: list[bytes] = []
+    peer = Peer(ContentLength(), written.append, Recorder())
+    peer.notify("m", Encoded([b'{"a":"', b"x" * size, b'"}']))
+    stream = b"".join(written)
+    head, _, body = stream.partition(b"\r\n\r\n")
+    assert head == b"Content-Length: %d" % len(body)
+    assert json.loads(body) == {"jsonrpc": "2.0", "method": "m", "params": {"a": "x" * size}}

@@ -8,8 +8,11 @@ Guarantees
 
 from __future__ import annotations
 
+import re
+import secrets
 import uuid
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -23,8 +26,12 @@ Json = dict[str, Any]
 TEXT_FIELDS = ("text", "output")
 LOG_LENGTH = 4096
 PIECE = 65536
-"""Text longer than this (bytes) is put into JSON piece by piece: as Python characters it may take four times
-its size."""
+"""A text of more bytes than this is long."""
+
+Render = Callable[[bytearray, int], Any]
+"""How a growing text, from a byte on, is put into a JSON value."""
+
+_PLACE = secrets.token_hex(16).encode()
 
 
 def _encode(text: str) -> bytes:
@@ -34,19 +41,44 @@ def _encode(text: str) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
-def _json_text(buffer: bytearray, start: int) -> str | msgspec.Raw:
-    """A growing text as a JSON value: short as str, long as encoded JSON."""
-    if len(buffer) - start <= PIECE:
-        return bytes(memoryview(buffer)[start:]).decode()
-    pieces = [b'"']
+def _plain(buffer: bytearray, start: int) -> str:
+    return bytes(memoryview(buffer)[start:]).decode()
+
+
+class _LongTexts:
+    """Keeps long texts out of a JSON value while it is encoded, and puts them into its bytes afterwards, in
+    pieces: they are held once, and never as Python characters, which may take four times the room."""
+
+    def __init__(self) -> None:
+        self._texts: list[list[bytes]] = []
+
+    def __call__(self, buffer: bytearray, start: int) -> str | msgspec.Raw:
+        """The text as a JSON value: itself if it is short, else its place."""
+        if len(buffer) - start <= PIECE:
+            return _plain(buffer, start)
+        self._texts.append(_pieces(buffer, start))
+        return msgspec.Raw(b'"%b-%d"' % (_PLACE, len(self._texts) - 1))
+
+    def parts(self, body: bytes) -> list[bytes]:
+        """The encoded value with the texts in their places."""
+        if not self._texts:
+            return [body]
+        parts = re.split(rb'"%b-(\d+)"' % _PLACE, body)
+        for index in range(len(parts) - 2, 0, -2):
+            parts[index : index + 1] = [b'"', *self._texts[int(parts[index])], b'"']
+        return parts
+
+
+def _pieces(buffer: bytearray, start: int) -> list[bytes]:
+    """The text from byte `start` on as the inside of a JSON string, cut between characters."""
+    pieces = []
     while start < len(buffer):
         end = min(start + PIECE, len(buffer))
         while end < len(buffer) and buffer[end] & 0xC0 == 0x80:
             end -= 1
         pieces.append(dumps(bytes(memoryview(buffer)[start:end]).decode())[1:-1])
         start = end
-    pieces.append(b'"')
-    return msgspec.Raw(b"".join(pieces))
+    return pieces
 
 
 class Entry:
@@ -84,15 +116,14 @@ class Entry:
         """The JSON value of a field, None if it has none."""
         return self.text(field) if field in self.texts else self.fields.get(field)
 
-    def as_json(self, long_text: bool = False) -> Json:
-        """The entry as `{id, kind, turnId, parent?, …}`; with `long_text` long texts are encoded already
-        (msgspec.Raw)."""
+    def as_json(self, render: Render = _plain) -> Json:
+        """The entry as `{id, kind, turnId, parent?, …}`, its growing texts as `render` puts them."""
         head: Json = {"id": self.id, "kind": self.kind, "turnId": self.turn_id}
         if self.parent is not None:
             head["parent"] = self.parent
         head.update(self.fields)
         for name, buffer in self.texts.items():
-            head[name] = _json_text(buffer, 0) if long_text else self.text(name)
+            head[name] = render(buffer, 0)
         return head
 
 
@@ -155,8 +186,8 @@ class Delta:
         if touch is None or not touch.created:
             self._removed[entry_id] = None
 
-    def ops(self, long_text: bool = False) -> list[Json]:
-        """The ops, in an order in which they can be applied; `long_text` as in `Entry.as_json`."""
+    def ops(self, render: Render = _plain) -> list[Json]:
+        """The ops, in an order in which they can be applied; `render` as in `Entry.as_json`."""
         ops: list[Json] = [{"op": "remove", "id": entry_id} for entry_id in self._removed]
         for entry_id, touch in self._touched.items():
             if touch.created:
@@ -167,11 +198,11 @@ class Delta:
                 ops.append({"op": "patch", "id": entry_id, "set": changed})
             for field, start in touch.starts.items():
                 buffer = entry.texts[field]
-                text = _json_text(buffer, start) if long_text else entry.text(field, start)
+                text = render(buffer, start)
                 ops.append({"op": "append", "id": entry_id, "field": field, "text": text})
-        return ops + self._puts(long_text)
+        return ops + self._puts(render)
 
-    def _puts(self, long_text: bool) -> list[Json]:
+    def _puts(self, render: Render) -> list[Json]:
         created = {entry_id for entry_id, touch in self._touched.items() if touch.created}
         if not created:
             return []
@@ -184,26 +215,25 @@ class Delta:
             for index, entry_id in enumerate(order[:first_of_tail]):
                 if entry_id in created:
                     after = order[index - 1] if index else None
-                    entry = self.thread.entry(entry_id).as_json(long_text)
+                    entry = self.thread.entry(entry_id).as_json(render)
                     ops.append({"op": "put", "entry": entry, "after": after})
-        ops += [
-            {"op": "put", "entry": self.thread.entry(i).as_json(long_text)} for i in order[first_of_tail:]
-        ]
+        ops += [{"op": "put", "entry": self.thread.entry(i).as_json(render)} for i in order[first_of_tail:]]
         return ops
 
-    def encoded(self) -> bytes:
-        """`message()` as JSON, made without ever holding a long text as Python characters."""
-        return dumps(self.message(long_text=True))
+    def encoded(self) -> list[bytes]:
+        """`message()` as JSON, in parts: a long text is neither copied nor ever held as Python characters."""
+        texts = _LongTexts()
+        return texts.parts(dumps(self.message(texts)))
 
-    def message(self, long_text: bool = False) -> Json:
-        """The params of `acp/thread/changed`; `long_text` as in `Entry.as_json`."""
+    def message(self, render: Render = _plain) -> Json:
+        """The params of `acp/thread/changed`; `render` as in `Entry.as_json`."""
         thread = self.thread
         return {
             "sessionId": thread.session_id,
             "epoch": thread.epoch,
             "fromRev": self.from_rev,
             "rev": thread.rev,
-            "ops": self.ops(long_text),
+            "ops": self.ops(render),
         }
 
 

@@ -84,12 +84,13 @@ class Answer:
 
 
 class Encoded:
-    """Params that are JSON already, as bytes; a large one is sent without being copied."""
+    """Params that are JSON already, as bytes in parts; large ones are sent without being joined."""
 
-    __slots__ = ("body",)
+    __slots__ = ("parts", "size")
 
-    def __init__(self, body: bytes) -> None:
-        self.body = body
+    def __init__(self, parts: list[bytes]) -> None:
+        self.parts = parts
+        self.size = sum(map(len, parts))
 
 
 def loads(data: bytes | msgspec.Raw) -> Any:

@@ -166,9 +166,9 @@ class Peer:
     def notify(self, method: str, params: Any = None) -> None:
         """Send a notification; `params` None (or an empty Raw) sends none. Raises TypeError for what is no
         JSON value."""
-        if isinstance(params, Encoded) and len(params.body) > LARGE:
+        if isinstance(params, Encoded) and params.size > LARGE:
             start = b'%b"method":%b,"params":' % (self._start, dumps(method))
-            self._outbox.send_large(start, params.body, b"}")
+            self._outbox.send_large(start, *params.parts, b"}")
         else:
             self._outbox.send(b'%b"method":%b%b}' % (self._start, dumps(method), _params_member(params)))
 
@@ -397,6 +397,6 @@ class Peer:
 
 def _params_member(params: Any) -> bytes:
     if isinstance(params, Encoded):
-        return b',"params":%b' % params.body
+        return b',"params":%b' % b"".join(params.parts)
     body = _NULL if params is None else dumps(params)
     return b"" if body in (b"", _NULL) else b',"params":%b' % body
